@@ -18,8 +18,8 @@ from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
-# Modules that are attributes of the package, imported when they are first used: few need them, and symbolic takes
-# SymPy, which is an extra and long to import.
+# Modules that are attributes of the package, imported at their first use: few users need them, and symbolic imports
+# SymPy, an extra that is slow to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",

@@ -1,7 +1,7 @@
-"""A robot's functions as C: a folder of C99 with a header for C++, a CMake package and a test; docs/c_export.md.
+"""Exports a robot's functions as C: a folder of C99 with a C++ header, a CMake package and a test; docs/c_export.md.
 
-ros2 run screw_dynamics export_c robot.urdf folder, or python -m screw_dynamics.export_c robot.urdf folder; --help says
-more. The arguments of a xacro file follow them, as with xacro itself: robot.urdf.xacro folder name:=value."""
+ros2 run screw_dynamics export_c robot.urdf folder, or python -m screw_dynamics.export_c robot.urdf folder; --help
+lists the options. The arguments of a xacro file come last, as with xacro: robot.urdf.xacro folder name:=value."""
 import argparse
 import shlex
 import sys
@@ -15,7 +15,7 @@ from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Export the robot of a file; 0, or 1 and one line on standard error for what cannot be."""
+    """Export the robot of a file. Return 0, or 1 with one line on standard error if the export fails."""
     given = _parser().parse_intermixed_args(arguments)
     try:
         with warnings.catch_warnings(record=True) as found:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the options of the command."""
+    """Return the parser of the command's options."""
     parser = argparse.ArgumentParser(prog="export_c", description="Writes a robot's functions as C99 to a folder.")
     parser.add_argument("urdf", help="URDF or xacro file")
     parser.add_argument("folder", help="where to write; it is made if need be")

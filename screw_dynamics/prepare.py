@@ -71,8 +71,8 @@ from screw_dynamics.simulation.step_settings import OTHER_METHODS
 from screw_dynamics.sweeps import entries as sweeps
 from screw_dynamics.sweeps.responses import form_of_responses
 
-# Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of
-# Robot, rollouts; floating_bases: batches of these for robots with Lie-group joints; derivatives: besides these
+# Parts, by use. Every wheel contains all of them; missing kernels are compiled at their first use. core: most methods
+# of Robot, rollouts; floating_bases: batches of core's algorithms for robots with Lie-group joints; derivatives: also
 # regressors, hybrid dynamics, dynamics in each representation of twists, rates of efforts, implicit integrators;
 # single_precision: batches of core's algorithms.
 CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
@@ -80,14 +80,14 @@ CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PREC
 
 
 def forms(*parts: str) -> dict[str, Form]:
-    """Return the kernels of these parts, by name. First what is for a single state, then what is for batches of each
-    kind of base, as kernels of a kind have parts in common."""
+    """Return the kernels of these parts, by name. Kernels for a single state come first, then those for batches of each
+    kind of base, because similar kernels share code."""
     return {name: form for name, (part, form) in _known().items() if part in parts}
 
 
 @cache
 def _known():
-    """Return the part and the kernel of each name; of two parts that have it the first."""
+    """Return the part and the kernel of each name. If two parts have a kernel, the first part is returned."""
     found: dict = {}
     for part, form in (*_of_single_states(), *_of_batches(False), *_of_batches(True)):
         found.setdefault(form.name, (part, form))
@@ -100,7 +100,7 @@ def _entries():
     """Return the algorithms of each part, for fixed bases."""
     chosen, mimic = choice(None, False), choice(None, True)
     return {
-        # First those that integrators alone call.
+        # Integrators' own algorithms first.
         CORE: (chosen.acceleration, mimic.acceleration, *chosen[:-1], *mimic[:-1], *OTHER_METHODS.values(),
                *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
                *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values()),
@@ -120,7 +120,7 @@ def _transpositions(single):
 
 
 def _forms(on_groups, lanes):
-    """Yield (part, kernel) of what has one for a single state, and on lanes for each kind of base."""
+    """Yield (part, kernel) of kernels that exist for a single state and, on lanes, for each kind of base."""
     core, structures = FLOATING_BASES if on_groups else CORE, [Structure(shared, on_groups) for shared in (False, True)]
     for name, integrator in INTEGRATORS.items():
         yield core if integrator.beforehand else DERIVATIVES, form_of(name, lanes, on_groups)
@@ -141,7 +141,7 @@ def _forms(on_groups, lanes):
 
 
 def _of_batches(on_groups):
-    """Yield (part, kernel) for batches of robots of fixed bases, or of robots with Lie-group joints."""
+    """Yield (part, kernel) for batches of robots with fixed bases, or of robots with Lie-group joints."""
     yield from _forms(on_groups, True)
     if not on_groups:
         yield from ((CORE, form) for form in _transpositions(False))
@@ -170,8 +170,8 @@ def _of_single_states():
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the standard names that begin with any wanted one, or all known if no standard one does; all standard
-    names if none is wanted. Raises ValueError for a wanted name that no known one begins with."""
+    """Return the standard names that begin with any wanted one, or the known names that do if no standard one does; all
+    standard names if `wanted` is empty. Raises ValueError if no known name begins with a wanted one."""
     chosen = set() if wanted else set(standard)
     for start in wanted:
         found = ([name for name in standard if name.startswith(start)]
@@ -183,23 +183,23 @@ def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str])
 
 
 def prepare(names: Sequence[str], workers: int, report: Callable[[str, float], None]) -> None:
-    """Compile kernels in `workers` processes; report(name, seconds) is called after each, in threads."""
+    """Compile kernels in `workers` processes. After each kernel, a thread calls report(name, seconds)."""
     left = deque(names)
 
     def work(take):
         with ProcessPoolExecutor(1, get_context("spawn"), _end_with_parent) as process:
             while left:
-                with suppress(IndexError):              # another worker took the last
+                with suppress(IndexError):              # another worker took the last one
                     name = take()
                     report(name, process.submit(_prepare_one, name).result())
-    with ThreadPoolExecutor(workers) as threads:        # from both ends: kernels of a kind in the same process
+    with ThreadPoolExecutor(workers) as threads:        # from both ends, so that similar kernels share a process
         for done in [threads.submit(work, left.pop if k % 2 else left.popleft) for k in range(workers)]:
             done.result()
 
 
 def _end_with_parent():
-    """End this worker when the process that started it is gone, killed say: it would wait for work for ever, and
-    whoever reads the command's output with it."""
+    """End this worker when its parent process is gone, for example killed. Otherwise the worker would wait for work
+    forever and keep the command's output pipe open."""
     def watch():
         parent_process().join()
         os._exit(1)
@@ -207,14 +207,14 @@ def _end_with_parent():
 
 
 def _prepare_one(name):
-    logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
+    logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # the progress output already shows the compilation
     started = time.monotonic()
     address_of(form_of_words(_known()[name][1]))
     return time.monotonic() - started
 
 
 class _Bar:
-    """A line that fills on a terminal, and a line for each kernel elsewhere."""
+    """A progress bar on a terminal; elsewhere one line for each kernel."""
 
     def __init__(self, total):
         self._total, self._done, self._lock, self._started = total, 0, Lock(), time.monotonic()
@@ -238,7 +238,7 @@ class _Bar:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the command line: 0 when all kernels are there, 1 when they cannot be kept, 2 for a wrong name."""
+    """Run the command line. Return 0 when all kernels are ready, 1 when they cannot be stored, 2 for a wrong name."""
     parser = argparse.ArgumentParser(prog="python -m screw_dynamics.prepare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under another name first."""
+"""Atomic writes: a file is complete or absent. It is written under another name first."""
 import errno
 import os
 import stat
@@ -10,14 +10,14 @@ from uuid import uuid4
 
 @contextmanager
 def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Path]:
-    """A path to write to, in a folder, by default the target's, which becomes the target, all at once.
+    """Yield a path to write to, which atomically becomes the target; its folder is by default the target's.
 
-    Nothing is left of what fails, on a full disk say, and what was there before stays; an OSError has the target's
-    name. A target that is a link stays one: the file that it leads to is written. A file that is there keeps its
-    mode; FileExistsError for a target that is there and no file, as a pipe or a device."""
+    If writing fails, for example on a full disk, nothing is left and an earlier target stays; an OSError names the
+    target. If the target is a symbolic link, the file that it points to is written. An existing file keeps its mode.
+    Raises FileExistsError if the target exists and is not a file, for example a pipe or a device."""
     real = Path(os.path.realpath(target))
     mode = _mode(real, target)
-    new = (folder or real.parent) / f".{uuid4().hex[:12]}.{real.name}"      # hidden, and of the same kind by its ending
+    new = (folder or real.parent) / f".{uuid4().hex[:12]}.{real.name}"      # hidden, with the target's suffix
     try:
         yield new
         if mode is not None:
@@ -32,17 +32,17 @@ def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Pat
 
 
 def write_whole(target: str | os.PathLike, content: str | bytes) -> None:
-    """Write a file of text, in UTF-8, or of bytes, as `whole` does."""
+    """Write a file of text, in UTF-8, or of bytes, atomically; see `whole`."""
     with whole(target) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _mode(real, target):
-    """Return the permissions of the file that is there; None for none."""
+    """Return the permissions of the target, or None if it does not exist."""
     try:
         found = real.stat().st_mode
     except FileNotFoundError:
         return None
-    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):        # which nothing replaces
+    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):        # os.replace must not replace these
         raise FileExistsError(errno.EEXIST, "exists and is no file: it is not replaced", str(target))
     return stat.S_IMODE(found)

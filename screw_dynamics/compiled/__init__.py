@@ -1,2 +1,2 @@
-"""Execution of loops over bodies: entry points and their memory, batches, lanes, threads, tracing into straight lines.
-May import kernel_cache and model, and what these may; imports no algorithm."""
+"""Execution of loops over bodies: entry points and their memory, batches, SIMD lanes, threads, tracing to straight-line
+code. May import kernel_cache and model, and their dependencies; imports no algorithm."""

@@ -1,5 +1,5 @@
-"""Several columns of a matrix at once: WIDTH of them as places of a lane where its entries are float64; one where they
-are lanes already, or other numbers."""
+"""Several columns of a matrix at once: WIDTH of them, as the elements of a lane, if its entries are float64; one column
+if its entries are lanes already, or other numbers."""
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,17 @@ from .tiles import entry_pointer, first_places, put_row
 
 
 def at_once(matrix: np.ndarray) -> int:
-    """Return the number of columns of a matrix that are taken at once."""
+    """Return the number of columns of a matrix that are processed at once."""
     return 1
 
 
 def taken(matrix: np.ndarray, row: int, first: int) -> Any:
-    """Return the entries of a row in columns from the first on; 0 in places behind the last column."""
+    """Return the entries of a row from column `first` on; elements past the last column are 0."""
     return matrix[row, first]
 
 
 def put(matrix: np.ndarray, row: int, first: int, x: Any) -> None:
-    """Write the entries of a row in columns from the first on, as far as there are columns."""
+    """Write the entries of a row from column `first` on; elements past the last column are dropped."""
     matrix[row, first] = x
 
 

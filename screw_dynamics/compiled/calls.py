@@ -1,6 +1,6 @@
-"""Kernels as Python calls them: bound to a robot, of one state or of a batch, of arrays in any memory layout.
+"""Calls of kernels from Python: bound to a robot, for one state or a batch, for arrays of any memory layout.
 
-The extension _calls.c does what is called often; where it was not built, python_calls.py does the same, slowly."""
+The extension _calls.c executes frequent calls; without it, python_calls.py executes them, slowly."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ if not PLAIN:
         say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
                  "sources, with a C compiler, builds it")
 
-TILE = 1 << 12          # states that are copied at once where an array cannot be read in place
+TILE = 1 << 12          # states that are copied at once if an array cannot be read in place
 calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
                 failed=lambda status, details: numba_calls.exception_of(status, details))
 
@@ -44,13 +44,14 @@ calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
 # ------------------------------------------------------------------------------------------------- kernels
 @cache
 def kernel(form: Form, kinds: str, without_gil: bool = False) -> Any:
-    """Return the Kernel of a form whose one argument is the address of words, of these kinds: see _calls.c."""
+    """Return the Kernel of a form whose one argument is the address of words. kinds: those of the words, see
+    _calls.c."""
     return calls.Kernel(address_of(form), kinds, without_gil)
 
 
 def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]) -> Any:
-    """Return the BoundKernel of an algorithm for a robot, in its workspaces; shape: that of one result. Nothing is
-    compiled before it is called."""
+    """Return the BoundKernel of an algorithm for a robot, with its workspaces. shape: that of one result. Nothing is
+    compiled until its first call."""
     kinds = [WRENCHES if kind is Wrench else COORDINATES for kind in fields(entry.Table)[:entry.inputs]]
     kinds[0], bodies = CONFIGURATION, len(robot.links) - 1
     widths = {COORDINATES: robot.n, CONFIGURATION: robot.nq, WRENCHES: 6 * bodies}
@@ -59,7 +60,7 @@ def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces
 
 
 def ready(bound: Any, kind: str) -> None:
-    """See to it that a BoundKernel has an address of its algorithm: NUMBER, LANES or SINGLE."""
+    """Make sure that a BoundKernel has an address of its algorithm for this kind: NUMBER, LANES or SINGLE."""
     if getattr(bound, kind) == 0:
         if calls is not python_calls and kind != NUMBER:
             single = "_single" * (kind == SINGLE)
@@ -73,8 +74,9 @@ def ready(bound: Any, kind: str) -> None:
 # ------------------------------------------------------------------------------------------------- any layout
 def evaluate(bound: Any, target: tuple[int, ...], inputs: Sequence[np.ndarray], out: np.ndarray,
              threads: int | None) -> np.ndarray:
-    """Evaluate a BoundKernel on inputs (..., width) of any layout and real dtype, with common leading axes, into `out`
-    (..., *shape of one result), of float64 or float32, which may overlap with them. Returns `out`."""
+    """Evaluate a BoundKernel on inputs (..., width) of any layout and real dtype, with common leading axes. The results
+    are written into `out` (..., *shape of one result), float64 or float32, which may overlap with the inputs. Returns
+    `out`."""
     lead = inputs[0].ndim - 1
     threads = None if threads is None else thread_count(threads)
     if not lead and out.dtype == float:
@@ -94,7 +96,7 @@ def evaluate(bound: Any, target: tuple[int, ...], inputs: Sequence[np.ndarray], 
         ready(bound, NUMBER)
     dtype = np.dtype(np.float32 if single else float)
     apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)
-    results = out if apart else np.empty(out.shape, out.dtype)          # never write where a state is still to be read
+    results = out if apart else np.empty(out.shape, out.dtype)  # never overwrite a state that is still to be read
     rows, sources = _Rows(results, lead, dtype), [_Rows(x, lead, dtype) for x in inputs]
     whole = all(x.contiguous for x in (rows, *sources))
     for first in range(0, count, max(count, 1) if whole else TILE):
@@ -109,7 +111,7 @@ def evaluate(bound: Any, target: tuple[int, ...], inputs: Sequence[np.ndarray], 
 
 
 def _done(result):
-    """Raise if a kernel could not read what was made ready for it."""
+    """Raise RuntimeError if a kernel could not read its prepared arguments."""
     if result is None:
         raise RuntimeError("arrays that were made ready for a kernel are refused by it: please report this")
 
@@ -124,14 +126,14 @@ class _Rows:
         self._view = self._array.reshape(prod(self._lead), size) if self.contiguous else _collapsed(self._array, lead)
 
     def part(self, piece):
-        """Return the rows of a piece, contiguous."""
+        """Return the rows of a slice, contiguous."""
         if self._view is not None:
             return np.require(self._view[piece], self._dtype, ["C", "A"])
         rows = self._array[self._index(piece)]
         return np.require(rows, self._dtype, ["C", "A"]).reshape(len(rows), prod(rows.shape[1:]))
 
     def put(self, piece, rows):
-        """Write the rows of a piece."""
+        """Write the rows of a slice."""
         self._array[self._index(piece)] = rows.reshape(len(rows), *self._array.shape[len(self._lead):])
 
     def _index(self, piece):
@@ -139,8 +141,8 @@ class _Rows:
 
 
 def _collapsed(array, lead):
-    """Return the array as a view (product of the leading axes, product of the others), or None if no strides express
-    that."""
+    """Return the array as a view (product of the leading axes, product of the other axes), or None if no strides
+    express it."""
     merged = [_merge(array.shape[part], array.strides[part], array.itemsize)
               for part in (slice(None, lead), slice(lead, None))]
     if None in merged:
@@ -150,7 +152,7 @@ def _collapsed(array, lead):
 
 
 def _merge(shape, strides, itemsize):
-    """Length and stride of the one axis that runs through axes of this shape, or None."""
+    """Return length and stride of the axis that merges axes of this shape, or None."""
     length, step = 1, itemsize
     for n, stride in zip(reversed(shape), reversed(strides), strict=True):
         if n != 1:
@@ -162,25 +164,25 @@ def _merge(shape, strides, itemsize):
 
 # ------------------------------------------------------------------------------------------------- workspaces
 class Workspaces:
-    """Workspaces for lanes, or for other scalars of so many numbers: one for each thread at work, kept for reuse."""
+    """A pool of workspaces for lanes, or for other scalars of `numbers` numbers: one for each active thread."""
 
     def __init__(self, robot: Tables, numbers: int = WIDTH):
         self.slots, self.idle, self.make = len(robot.links), [], partial(workspace, robot, numbers)
 
     def take(self) -> np.ndarray:
-        """Return a workspace that no other thread uses, until it is given back."""
+        """Return a workspace that no other thread uses until it is given back."""
         try:
             return self.idle.pop()              # atomic, and so is append
         except IndexError:
             return self.make()
 
     def give_back(self, memory: np.ndarray) -> None:
-        """Return a workspace after its use."""
+        """Return a workspace to the pool."""
         self.idle.append(memory)
 
     @contextmanager
     def borrowed(self) -> Iterator[np.ndarray]:
-        """A workspace that no other thread uses inside the `with` block."""
+        """Return a context manager with a workspace that no other thread uses inside the `with` block."""
         memory = self.take()
         try:
             yield memory

@@ -1,8 +1,8 @@
-"""Exact operation counts: an algorithm's own source, run once on numbers that count the operations on them.
+"""Exact operation counts: an algorithm's own source, run once on numbers that count their operations.
 
-`operations` counts each operation of the source, whatever the numbers: the work of the loops that serve every robot.
-`straight_line_operations` leaves out what one robot's zeros, ones and repetitions make needless: the work of its
-specialized kernels, and what a derivation for this robot, by hand or symbolic, would count."""
+`operations` counts each operation of the source, whatever the values: the cost of the loops that serve every robot.
+`straight_line_operations` omits operations that one robot's zeros, ones and repetitions make needless: the cost of its
+specialized kernels, and the count of a derivation for this robot, by hand or symbolic."""
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from .entry import Entry, Target
 from .specialize import traced
 from .tracing import operations_in
 
-_LITERALS = {"+": (0,), "*": (0, 1, -1), "/": ()}        # numbers with which an operation is not needed
-UNBOUNDED = math.inf        # longest script that is counted and not compiled
+_LITERALS = {"+": (0,), "*": (0, 1, -1), "/": ()}        # literals with which an operation is needless
+UNBOUNDED = math.inf        # no limit: the code is counted, not compiled
 
 
 class Operations(NamedTuple):
-    """Counts of operations: sums and differences, products, quotients, sine and cosine of one angle, square
-    roots. Changes of sign, comparisons and copies are not counted."""
+    """Operation counts: additions and subtractions, multiplications, divisions, pairs of sine and cosine, square roots.
+    Negations, comparisons and copies are not counted."""
 
     additions: int
     multiplications: int
@@ -33,14 +33,14 @@ class Operations(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The additions, multiplications and divisions together."""
+        """The sum of additions, multiplications and divisions."""
         return self.additions + self.multiplications + self.divisions
 
 
 class Counting:
-    """A float that counts the operations done on it, in `done`, by the symbols + * / and the names sincos and sqrt.
+    """A float that counts its operations in `done`, by the symbols + * / and the names sincos and sqrt.
 
-    Those with a 0, 1 or -1 that the source itself writes are none."""
+    Operations with a 0, 1 or -1 in the source itself are not counted."""
 
     done = Counter()
 
@@ -79,7 +79,7 @@ class Counting:
 
 @null.register
 def _(like: Counting):
-    return Counting(0.0)        # of memory: what loops do with it is done
+    return Counting(0.0)        # of memory: operations with it count
 
 
 @sincos.register
@@ -95,7 +95,7 @@ def _(x: Counting):
 
 
 class _Absent:
-    """A number that is always 0, and whose operations are omitted: Nil in compiled code."""
+    """A number that is always 0 and whose operations are omitted; Nil in compiled code."""
 
     def __add__(self, other):
         return NotImplemented if isinstance(other, tuple) else other
@@ -117,20 +117,20 @@ class _Absent:
 
 @present.register
 def _(x: _Absent):
-    return Counting(0.0)        # a column of values of a class has all its numbers
+    return Counting(0.0)        # a column of a value type has all of the type's numbers
 
 
 def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False, pose_sources: Sequence[PoseSource] = ()) -> Operations:
-    """Return the Operations that an Entry's loops do for a model, its links and frames as the model packs them; a
-    product with a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link), or armature
-    that no link has: the algorithms of the papers have no such term. A targeted entry requires a target. general: links
-    may have any screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with Lie-group joints,
-    whose kernels are others.
+    """Return the Operations of an Entry's loops for a model, with its links and frames as the model packs them. A
+    product with a 0 counts as any other, unless the number is 0 in every model (Nil in the annotations of Link) or is
+    an armature that no link has: the papers' algorithms have no such term. A targeted entry requires a target. general:
+    links may have any screw and joint.Joint, and no number is known to be 0. pose_sources: those of a model with
+    Lie-group joints, which has other kernels.
 
-    Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
-    within one pass of a loop, such as the lower triangle of a symmetric matrix that is never read, and it fuses many
-    products with sums."""
+    Operations with a literal 0, 1 or -1 are not counted. The compiler may omit operations that have no effect within
+    one pass of a loop, such as those for the lower triangle of a symmetric matrix that is never read. It also fuses
+    many products with sums."""
     geared = general or any(row.armature for row in links)
     links = [_counting(row, general) for row in links]
     if not geared:
@@ -146,7 +146,7 @@ def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target:
 
 
 def _counting(link, general):
-    """Return a link whose numbers count operations."""
+    """Return a link whose numbers count their operations."""
     if general:
         return map_numbers(Counting, link)
     kinds = iter(leaves(type(link)))
@@ -161,9 +161,9 @@ def _map(f, x):
 def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
                              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Operations:
     """Return the Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any
-    length; with pose_sources the one that a robot with Lie-group joints would have.
+    length. With pose_sources, the kernel is that of a robot with Lie-group joints.
 
-    Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
-    those that no result needs are left out."""
+    Operations on numbers of the model are done ahead of time, those with 0, 1 or -1 are omitted, equal ones are done
+    once, and those that no result needs are omitted."""
     done = operations_in(traced(entry, links, frames, target, UNBOUNDED, pose_sources).operations)
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))

@@ -1,8 +1,8 @@
-"""Entry points: an algorithm, which is a kernel of tables, as machine code.
+"""Entry points: compiled algorithms, each of which is a kernel of tables.
 
-An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of the table `body` are its
-inputs, a number for each body (a Placement in q where there are Lie-group joints; or a wrench, see inputs.py), and
-`out` is the array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body,
+An algorithm is `algorithm(links, body, out)`. `links` is the model. The first columns of the table `body` are the
+inputs, with a number for each body (or a Placement in q if there are Lie-group joints; or a wrench, see inputs.py).
+`out` is the array to which the result is added. A kinematic algorithm requires a target too: `algorithm(links, body,
 frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -52,13 +52,13 @@ class Target(NamedTuple):
 
 @kernel
 def unpacked(packed: int) -> Target:
-    """Return the Target of a packed one."""
+    """Return the Target that was packed in an integer."""
     return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
 
 
 def frames_and_target(memory: np.ndarray, packed: tuple[int, ...], like: Any) -> tuple:
-    """Return the arguments of an algorithm between `body` and `out`: none without a packed target, else frames and
-    target."""
+    """Return the arguments of an algorithm between `body` and `out`: (frames, target) if there is a packed target, else
+    ()."""
     return (ws.frames_in(memory), unpacked(packed[0])) if packed else ()
 
 
@@ -77,26 +77,26 @@ SUFFIX = {NUMBER: "", LANES: BATCHES, SINGLE: f", single precision{BATCHES}"}
 
 
 def ending(lanes: bool, on_groups: bool) -> str:
-    """Return what ends the names of kernels: on lanes robots with Lie-group joints have their own, for a single state
-    all robots the same, as Placements cost nothing there."""
+    """Return the suffix of a kernel's name. On lanes, robots with Lie-group joints have kernels of their own; for a
+    single state all robots share kernels, as Placements cost nothing there."""
     return GROUPS * (lanes and on_groups) + BATCHES * lanes
 
 
 @kernel
 def number() -> float:
-    """Return a number of one state."""
+    """Return the zero of one state, a scalar."""
     return 0.0
 
 
 @kernel
 def lane() -> Any:
-    """Return a number of WIDTH states."""
+    """Return a lane of zeros, for WIDTH states."""
     return splat(0.0)
 
 
 @kernel
 def lane_of_single() -> Any:
-    """Return a number of twice as many states in single precision."""
+    """Return a lane of zeros in single precision, for twice as many states."""
     return splat_single(0.0)
 
 
@@ -104,15 +104,15 @@ LIKE = {NUMBER: number, LANES: lane, SINGLE: lane_of_single}
 
 
 def kind_of(lanes: bool) -> str:
-    """Return the kind of compiled form that is called on lanes or not."""
+    """Return the kind of compiled form: LANES or NUMBER."""
     return LANES if lanes else NUMBER
 
 
 @kernel
 def evaluate_at(load_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable, like: Any,
                 memory: np.ndarray, packed: tuple[int, ...], inputs: tuple[int, ...], out: int) -> None:
-    """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`; load_q: how
-    q is loaded."""
+    """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`. load_q: the
+    function that loads q."""
     links, body = ws.links_in(memory), ws.body_on_lanes(Table, memory, like)
     result = array_at(like, out, size(memory))
     each(load_q, load_input, (links, memory, like), inputs, body)
@@ -122,17 +122,18 @@ def evaluate_at(load_q: Callable, algorithm: Callable, Table: type, size: Callab
 
 # ------------------------------------------------------------------------------------------------- entry points
 class Entry:
-    """An algorithm, and its compiled forms: for one state (NUMBER), for WIDTH at once (LANES), and for twice as many in
+    """An algorithm and its compiled forms: for one state (NUMBER), for WIDTH at once (LANES), and for twice as many in
     single precision (SINGLE).
 
-    Its inputs are vectors of joint coordinates, or wrenches: the columns of Table, what the algorithm holds of each
-    body, whose names `inputs` lists, q first. Others that are IfGiven (tables.py) are absent. shape(n, bodies): the
-    shape of one result. targeted: the algorithm requires a target, which calls pass as Target.packed. name: of the
-    algorithm, if it is not that of its function. on_groups: the algorithm for robots with Lie-group joints, if it is
-    not the same. load_q: how the first input, q, is loaded; load_q_on_groups: the same there. given: a kernel
-    given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory): the
-    shape of one result, if n and bodies do not tell. rare: on lanes, too, one form serves all robots, as a Placement
-    costs a third more time there at most. suffix: of the names of forms that serve some robots alone."""
+    The inputs are vectors of joint coordinates, or wrenches. They are columns of Table, which holds the algorithm's
+    data of each body; `inputs` lists their names, q first. Other columns that are IfGiven (tables.py) are absent.
+    shape(n, bodies): the shape of one result. targeted: the algorithm requires a target, which calls pass as
+    Target.packed. name: the algorithm's name, by default that of its function. on_groups: the algorithm for robots with
+    Lie-group joints, if it is different. load_q: the function that loads the first input, q; load_q_on_groups: the one
+    for Lie-group joints. given: a kernel given(memory, packed target, like) that returns the algorithm's arguments
+    between body and out. size(memory): the shape of one result, if it does not follow from n and bodies. rare: on
+    lanes, too, one form serves all robots, as a Placement costs at most a third more time there. suffix: that of the
+    names of forms that serve some robots only."""
 
     def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, load_q: Callable = load_input,
@@ -148,20 +149,21 @@ class Entry:
 
     @lazy
     def on_groups(self) -> "Entry":
-        """The entry points for robots with Lie-group joints, of nq numbers in q: kernels in which the column q holds
-        Placements. That for a single state serves all robots, and if this entry point is rare the others, too."""
+        """The entry points for robots with Lie-group joints, with nq numbers in q: kernels in which the column q holds
+        Placements. The form for a single state serves all robots; if this entry point is rare, the other forms do,
+        too."""
         return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted, self.name,
                      load_q=self._load_q_on_groups or load_placements, given=self._given, size=self._size,
                      suffix="" if self._rare else GROUPS)
 
     def of(self, structure: Structure) -> "Entry":
-        """Return the entry points for robots of a structure."""
+        """Return the entry points for robots with this structure."""
         return self.on_groups if structure.on_groups else self
 
     def address(self, kind: str) -> int:
-        """Return the address of a compiled form, NUMBER, LANES or SINGLE, which is compiled or taken from the cache at
-        its first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which it reads as
-        many as it has, and out: contiguous arrays of numbers or of lanes."""
+        """Return the address of a compiled form, NUMBER, LANES or SINGLE, which is compiled or loaded from the cache at
+        its first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which the algorithm's
+        own are read, and out. Inputs and out are contiguous arrays of numbers or of lanes."""
         if kind not in self._addresses:
             self._addresses[kind] = address_of(self.form(kind))
         return self._addresses[kind]
@@ -177,9 +179,10 @@ class Entry:
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),
               watched: Callable = lambda *tables: tables) -> np.ndarray:
-        """Return the algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers,
-        with pose_sources of nq numbers the first; of wrenches, one for each body. watched(links, body): the two tables
-        in which the algorithm reads and writes, as others that tell who watches."""
+        """Return the algorithm's result in plain Python on any kind of numbers. Arguments: lists of Link and Frame, and
+        sequences of n numbers; with pose_sources the first has nq numbers; wrenches are one for each body.
+        watched(links, body) replaces the two tables that the algorithm reads and writes, for example by tables that
+        record the accesses."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
         rows, body = watched(columns(type(links[0]), links), table(self.Table, None, len(links)))
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
@@ -189,14 +192,14 @@ class Entry:
                 column[1:] = coordinates
             else:
                 gather(rows.coordinate, coordinates, column)
-                column[0] = null(coordinates[0]) if n else None     # by which algorithms tell the kind of numbers
+                column[0] = null(coordinates[0]) if n else None     # algorithms take the kind of numbers from it
         out = np.full(self.shape(n, len(links) - 1), 0, dtype=object)
         self.algorithm(rows, body, *((columns(Frame, frames), target) if self.targeted else ()), out)
         return out
 
 
 def _native(load_q, name, algorithm, Table, size, given, targeted, inputs, like):
-    """Return the compiled function of an algorithm; like(): a number of its kind."""
+    """Return the compiled function of an algorithm. like(): a number of its kind."""
     target, some = "packed, " * targeted, "".join(f"x{k}, " for k in range(inputs))
     make = eval("lambda load_q, algorithm, Table, size, given, like: lambda memory, packed, x0, x1, x2, x3, x4, out: "
                 "evaluate_at(load_q, algorithm, Table, size, given, like(), ws.memory_at(memory), "

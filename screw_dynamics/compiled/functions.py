@@ -1,4 +1,4 @@
-"""Compiled functions of arrays and numbers, as Python calls them: kernels that look at what they get first."""
+"""Compiled functions of arrays and numbers for calls from Python: kernels that check their arguments first."""
 import re
 from collections.abc import Callable
 from functools import cache
@@ -15,15 +15,15 @@ from .array_views import ALIGNED, READABLE, REFUSED, WRITEABLE, view_at
 from .calls import kernel
 from .native import array_at
 
-KINDS = {"boolean": "b", "float64": "d", "int64": "i", "intp": "i"}      # of words; others are arrays
+KINDS = {"boolean": "b", "float64": "d", "int64": "i", "intp": "i"}  # kinds of words; all other arguments are arrays
 ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see workspace.numbers_type
 
 
 @cache
 def function(form: Form) -> Callable[..., int]:
-    """Return the function of a form, of arrays and numbers as its signature has them: the integer that it returns, or 0
-    where it returns nothing. Compiled, it raises TypeError for other arguments, and for arrays of other axes, types or
-    flags."""
+    """Return the function of a form, with the arrays and numbers of its signature as arguments. It returns the form's
+    integer, or 0 if the form returns nothing. If compiled, it raises TypeError for other arguments, and for arrays of
+    other dimensions, types or flags."""
     if PLAIN:
         run = prepare(*form).entry_point
         return lambda *arguments: run(*arguments) or 0
@@ -40,8 +40,8 @@ def function(form: Form) -> Callable[..., int]:
 
 @cache
 def form_of_words(form: Form) -> Form:
-    """Return the kernel that calls a function with what words hold: the bits of a float64, an integer, or the address
-    of a VIEW. It returns REFUSED where an array is not what the signature has."""
+    """Return the kernel that calls a function with arguments read from words: the bits of a float64, an integer, or the
+    address of a VIEW. It returns REFUSED if an array does not match the signature."""
     if form.is_native:
         return form
     lines = [f"words = array_at(0, address, ({len(form.signature)},))"]
@@ -58,7 +58,7 @@ def form_of_words(form: Form) -> Form:
 
 
 def _lines(k, kind):
-    """Return the lines that read argument k, of a kind."""
+    """Return the source lines that read argument k of a kind."""
     if kind == "float64":
         return [f"x{k} = array_at(0.0, address + {8 * k}, (1,))[0]"]
     if kind in ("boolean", "int64", "intp"):
@@ -79,7 +79,7 @@ def _lines(k, kind):
 # ------------------------------------------------------------------------------------------------- in compiled code
 @intrinsic
 def strided(typing: Any, like: Any, where: Any, lengths: Any, steps: Any) -> tuple:
-    """Return the array of numbers of the kind of `like` at an address, with these lengths of axes and steps in
+    """Return the array at an address, of numbers of the kind of `like`. lengths: those of the axes; steps: strides in
     bytes."""
     result = numba_types.View(types.unliteral(like), len(lengths), "A")
 
@@ -94,7 +94,7 @@ def strided(typing: Any, like: Any, where: Any, lengths: Any, steps: Any) -> tup
 
 
 def integer(x: Any) -> int:
-    """Return an integer as it is, and 0 for None."""
+    """Return an integer unchanged, and 0 for None."""
     return 0 if x is None else x
 
 

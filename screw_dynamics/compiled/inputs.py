@@ -1,6 +1,6 @@
-"""Inputs of algorithms: from arrays at addresses, of one state or on lanes, into columns of tables.
+"""Inputs of algorithms: loading from arrays at addresses, for one state or on lanes, into columns of tables.
 
-A wrench for each body is six numbers, torque first, in the order of the slots, in the frames of the links."""
+Wrenches are six numbers for each body, torque first, in the order of the slots, in the frames of the links."""
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -21,8 +21,8 @@ from .tiles import gather
 
 
 def each(first: Callable, others: Callable, source: Any, addresses: Sequence[int], columns: Sequence) -> None:
-    """Call function(source, address, column) for each input and its column of a table: the function `first` for the
-    first input, which is q."""
+    """Call function(source, address, column) for each input and its column of a table. The function is `first` for the
+    first input, q, and `others` for the other inputs."""
     for k, (where, column) in enumerate(zip(addresses, columns, strict=False)):
         (others if k else first)(source, where, column)
 
@@ -35,7 +35,7 @@ def _each(first, others, source, addresses, columns):
 
 @kernel
 def wrench_at(x: Any, k: int) -> Wrench:
-    """Return the wrench of six numbers from the k-th on."""
+    """Return the wrench of the six numbers from index k on."""
     return Wrench(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 3], x[k + 4], x[k + 5]))
 
 
@@ -54,8 +54,8 @@ def _wrenches(source, where, column):
 
 
 def load_input(source: Any, where: int, column: list) -> None:
-    """Fill a column with the coordinate of each body's joint, or with wrenches, from the array at an address; source:
-    links, workspace, and a number of the kind of the array's."""
+    """Fill a column from the array at an address, with the coordinate of each body's joint or with wrenches. source:
+    links, workspace, and a number of the array's kind."""
     (_wrenches if is_value(column[-1]) else _coordinates)(source, where, column)
 
 
@@ -65,7 +65,7 @@ def _load_input(source, where, column):
 
 
 def load_configuration(fill: Callable) -> Callable:
-    """Return the kernel that fills a column from a configuration of nq numbers, by fill(links, memory, q, column)."""
+    """Return the kernel that fills a column from a configuration of nq numbers with fill(links, memory, q, column)."""
     @kernel
     def load(source, where, column):
         links, memory, like = source
@@ -81,7 +81,7 @@ def gather_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Seq
 
 @kernel
 def gather_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
-    """Fill a column of Placements with those of a configuration."""
+    """Fill a column with the Placements of a configuration."""
     configure(links, ws.pose_sources_in(memory), q, column)
 
 
@@ -90,8 +90,8 @@ load_placements = load_configuration(gather_placements)
 
 @cache
 def form_of_gathering() -> Form:
-    """Return the kernel that adds up wrenches (count, 6) on frames, by their indices, on the bodies that carry them, (6
-    b,), in the frames of their Links."""
+    """Return the kernel that adds up wrenches (count, 6) on frames, given by index. The result is the wrenches on the
+    bodies that carry the frames, (6 b,), in the frames of their Links."""
     @compiled("wrenches on bodies")
     def on_bodies(memory, count, frames, wrenches, out):
         memory = ws.memory_at(memory)
@@ -102,7 +102,7 @@ def form_of_gathering() -> Form:
         for k in range(count):
             frame = index[k]
             W, at = Ad_dual(table.C[frame], wrench_at(given[k], 0)), 6 * (table.body[frame] - 1)
-            if at >= 0:                                         # not on the root, whose slot is 0
+            if at >= 0:                                         # omitted for the root, whose slot is 0
                 t, f = W.torque, W.force
                 F[at], F[at + 1], F[at + 2] = F[at] + t.x, F[at + 1] + t.y, F[at + 2] + t.z
                 F[at + 3], F[at + 4], F[at + 5] = F[at + 3] + f.x, F[at + 4] + f.y, F[at + 5] + f.z

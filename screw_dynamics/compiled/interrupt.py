@@ -1,7 +1,8 @@
-"""Interruption of compiled loops that may run for minutes: on a signal, on a failure, or as another thread has ended.
+"""Interruption of compiled loops that may run for minutes: by a signal, a failure, or the end of another thread.
 
-Python's signal handlers run on the main thread, and only where it asks for them: a loop on that thread asks every
-PAUSE. Reading a clock at every step would cost 3 % of a fast one, so the steps between two looks are adapted."""
+Python's signal handlers run on the main thread only, and only when it checks for signals: a loop on that thread does so
+every PAUSE. Reading the clock at every step would cost 3 % of a fast loop, so the number of steps between two checks is
+adapted."""
 import time
 from typing import Any
 
@@ -14,13 +15,13 @@ from screw_dynamics.numbers.values import kernel, noinline
 from .native import fail
 from .records import WORD, record
 
-# Of a loop: what failed (native.attempt), steps until the next look and between looks, times of the last look and the
-# last question for signals, whether this is the main thread; and for loops that share them with no other: what stops
-# them, and what they note.
+# State of a loop: the failure (native.attempt), steps until the next check and between checks, times of the last check
+# and of the last check for signals, True on the main thread; and for loops that share none of them: a stop flag and
+# notes.
 INTERRUPT = record(("failure", WORD, (2,)), "due", "between", "looked", "asked", "main",
                    ("stop", WORD, (1,)), ("notes", WORD, (2,)))
-STOPPED = -100          # a failure: another thread has ended the work; -1: a signal's handler has raised
-PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questions for signals; a short and a long look
+STOPPED = -100          # a failure: another thread has stopped the work; -1: a signal handler has raised
+PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000  # ns: between checks for signals; a short and a long interval
 
 
 def now() -> int:
@@ -42,8 +43,8 @@ def _native_now(typing):
 
 
 def _signals():
-    """Let Python handle signals: 0, or -1 if a handler has raised. For the main thread, with or without the GIL. Plain
-    Python handles them anyway."""
+    """Let Python handle signals. Return 0, or -1 if a handler has raised. For the main thread, with or without the GIL.
+    In plain Python, signals are handled anyway."""
     return 0
 
 
@@ -61,7 +62,7 @@ def _native_signals(typing):
 
 
 def _is_set(flag):
-    """True if another thread has set flag[0]."""
+    """Return True if another thread has set flag[0]."""
     return flag[0] != 0
 
 
@@ -80,7 +81,7 @@ overload(_is_set)(lambda flag: lambda flag: _native_is_set(flag))
 
 @kernel
 def begin(interrupt: Any, main: bool) -> None:
-    """Prepare the INTERRUPT of a loop. main: it runs on the main thread."""
+    """Initialize the INTERRUPT of a loop. main: True if the loop runs on the main thread."""
     interrupt.failure[0] = interrupt.failure[1] = interrupt.looked = interrupt.asked = 0
     interrupt.stop[0] = interrupt.notes[0] = interrupt.notes[1] = 0
     interrupt.due = interrupt.between = 1
@@ -89,20 +90,20 @@ def begin(interrupt: Any, main: bool) -> None:
 
 @kernel
 def ended(interrupt: Any, stop: np.ndarray) -> bool:
-    """True if the loop shall end; to be asked at every step. stop[0] other than 0 ends all loops that share it."""
+    """Return True if the loop must end; call it at every step. A nonzero stop[0] ends all loops that share it."""
     interrupt.due -= 1
     return failed(interrupt) or (interrupt.due <= 0 and _look(interrupt, stop))
 
 
 @kernel
 def failed(interrupt: Any) -> bool:
-    """True if something has failed, or was to end the loop."""
+    """Return True if the loop has failed or was stopped."""
     return interrupt.failure[0] != 0
 
 
 @noinline
 def _look(interrupt, stop):
-    """Read the clock and the flag, and ask for signals if it is time."""
+    """Read the clock and the stop flag, and check for signals if it is time."""
     moment = now()
     if interrupt.looked == 0:
         interrupt.looked = interrupt.asked = moment
@@ -121,6 +122,6 @@ def _look(interrupt, stop):
 
 @kernel
 def finish(interrupt: Any) -> None:
-    """Raise what ended the loop. Requires the GIL, or an entry point that takes it again."""
+    """Raise the error that ended the loop. Requires the GIL, or an entry point that takes it again."""
     if failed(interrupt) and interrupt.failure[0] != STOPPED:
         fail(interrupt.failure[0], interrupt.failure[1])

@@ -1,7 +1,6 @@
-"""Compiled functions that compiled code calls at addresses, which it reads at run time: neither is compiled again where
-the other changes. Their arguments are numbers, among them addresses of arrays.
-
-In plain Python, without Numba's JIT, the address of a function is its number in a list; those of arrays are real."""
+"""Compiled functions that compiled code calls through addresses read at run time, so that a change of one does not
+recompile the other. Their arguments are numbers, among them addresses of arrays. In plain Python, without Numba's JIT,
+the address of a function is its index in a list; addresses of arrays are real."""
 import ctypes
 from collections.abc import Callable
 from functools import cache
@@ -16,12 +15,12 @@ from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numb
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN, null
 
-_plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
+_plain: list = [None]       # the functions with addresses in plain Python; address 0 is no function
 
 
 def address(compile_result: Any) -> int:
-    """Return the address of a compiled function, of which `call` and `attempt` make calls. Its code lives as long as
-    the dispatcher that it was compiled by."""
+    """Return the address of a compiled function, for `call` and `attempt`. Its code lives as long as the dispatcher
+    that compiled it."""
     if PLAIN:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
@@ -30,16 +29,16 @@ def address(compile_result: Any) -> int:
 
 @cache
 def address_of(form: Form) -> int:
-    """Return the address of the compiled function of a form, which lives as long as the process: of a shared object,
-    or, where there can be none, of what Numba compiles in this process."""
+    """Return the address of the compiled function of a form, which lives as long as the process. The code is that of a
+    shared object or, if there can be none, of Numba's compilation in this process."""
     found = 0 if PLAIN else shared_objects.address_of(form)
     return found or address(prepare(*form))
 
 
 @cache
 def function_at(where: int, count: int) -> Callable[..., int]:
-    """Return the function of `count` words at an address, for Python where the extension is not. Raises RuntimeError if
-    it fails."""
+    """Return the function of `count` words at an address, for Python without the extension. It raises the function's
+    exception if the function fails."""
     if PLAIN:
         return _plain[where]
     result, error = ctypes.c_int64(0), ctypes.c_void_p()
@@ -58,7 +57,7 @@ def _call(context, builder, where, kinds, arguments):
 
 
 def call(where: int, arguments: tuple) -> None:
-    """Call the function at an address, which returns and raises nothing, with a tuple of arguments."""
+    """Call the function at an address with a tuple of arguments. The function returns and raises nothing."""
     _plain[where](*arguments)
 
 
@@ -76,8 +75,8 @@ def _compiled_call(where, arguments):
 
 
 def attempt(where: int, arguments: tuple, failure: np.ndarray) -> None:
-    """Call the function at an address. If it raises, failure[0] becomes other than 0: see `fail`; int64 (2,). In plain
-    Python it just raises."""
+    """Call the function at an address. If it raises, failure[0] becomes nonzero: see `fail`. failure: int64 (2,). In
+    plain Python the exception propagates."""
     _plain[where](*arguments)
 
 
@@ -100,7 +99,7 @@ def _compiled_attempt(where, arguments, failure):
 
 
 def fail(code: int, details: int) -> None:
-    """Raise what a call of `attempt` stored as failure[0] and failure[1], if failure[0] is not 0."""
+    """Raise the error that a call of `attempt` stored in failure[0] and failure[1], if failure[0] is not 0."""
 
 
 @intrinsic
@@ -117,7 +116,7 @@ def _compiled_fail(code, details):
 
 
 def at(array: np.ndarray) -> int:
-    """Return the address of the first number of an array."""
+    """Return the address of an array's first number."""
     return array.ctypes.data
 
 
@@ -134,8 +133,8 @@ def _compiled_at(array):
 
 
 def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no
-    reference."""
+    """Return the contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no reference
+    to the memory."""
     kind = ctypes.c_int64 if isinstance(like, int) else ctypes.c_double
     return np.ctypeslib.as_array((kind * prod(shape)).from_address(int(where))).reshape(shape)
 
@@ -162,7 +161,7 @@ def _compiled_array_at(like, where, shape):
 
 @intrinsic
 def fresh(typing: Any, like: Any, shape: Any) -> tuple:
-    """Return a new array of numbers of the kind of `like`, whatever they are."""
+    """Return a new, uninitialized array of numbers of the kind of `like`."""
     result = types.Array(types.unliteral(like), len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
@@ -171,7 +170,7 @@ def fresh(typing: Any, like: Any, shape: Any) -> tuple:
 
 
 def zeros_like(x: np.ndarray) -> np.ndarray:
-    """Return a new array (n,) of zeros of the kind of the numbers of another."""
+    """Return a new array (n,) of zeros, of the kind of numbers of x."""
     return np.zeros(x.shape, dtype=x.dtype)
 
 

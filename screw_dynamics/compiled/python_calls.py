@@ -1,5 +1,5 @@
-"""The interface of _calls.c in Python: for kernels in plain Python, and where the extension was not built. States are
-evaluated one after the other, on one thread."""
+"""The interface of _calls.c in Python: for kernels in plain Python, and for installations without the extension. States
+are evaluated one after the other, on one thread."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,18 +8,18 @@ import numpy as np
 from .array_views import REFUSED, words_of
 from .native import function_at
 
-INPUTS = 5              # of an algorithm, at most: as in _calls.c
+INPUTS = 5              # inputs of an algorithm, at most: as in _calls.c
 COORDINATES, CONFIGURATION, WRENCHES = range(3)         # kinds of inputs
 settings: dict[str, Any] = {}
 
 
 def configure(**options: Any) -> None:
-    """Set addresses of kernels that all calls use, and functions of Python."""
+    """Set addresses of kernels that all calls use, and Python functions."""
     settings.update(options)
 
 
 def workers() -> int:
-    """Return how many threads this module has started."""
+    """Return the number of threads that this module has started."""
     return 0
 
 
@@ -29,8 +29,8 @@ def _is_array(x, shape, dtype, writable=False):
 
 
 class BoundKernel:
-    """A kernel of a robot: kernel([target,] *inputs, out, threads) returns the result, of one state or of a batch
-    (N, ...); None, with nothing done, for arguments that have to be converted."""
+    """A kernel of a robot: kernel([target,] *inputs, out, threads) returns the result, for one state or for a batch (N,
+    ...). It returns None and does nothing if arguments have to be converted."""
 
     def __init__(self, entry: Any, memory: np.ndarray, widths: Sequence[int], kinds: Sequence[int],
                  shape: Sequence[int], targeted: bool, bodies: int, names: dict | None, idle: list, make: Callable):
@@ -74,7 +74,8 @@ class BoundKernel:
         function_at(self.number, INPUTS + 3)(self.memory.ctypes.data, target, *addresses, out.ctypes.data)
 
     def _gathered(self, wrenches):
-        """Return the wrenches (6 b,) on all bodies of {name of a frame: array (6,)}; None for anything else."""
+        """Return the wrenches (6 b,) on all bodies from {frame name: array (6,)}; None if the dict has any other
+        content."""
         if self._names is None or not settings.get("gather") or not all(
                 type(name) is str and name in self._names and _is_array(W, (6,), np.dtype(float))
                 for name, W in wrenches.items()):
@@ -87,13 +88,13 @@ class BoundKernel:
 
 
 class Kernel:
-    """A kernel that returns an integer, of arguments of these kinds: see _calls.c."""
+    """A kernel that returns an integer, for arguments of these kinds: see _calls.c."""
 
     def __init__(self, address: int, kinds: str, without_gil: bool = False):
         self._function, self._kinds = function_at(address, 1), kinds
 
     def __call__(self, *arguments: Any) -> int | None:
-        """Call the kernel; None for what it cannot take."""
+        """Call the kernel. Returns None if it cannot accept the arguments."""
         try:
             words, kept = words_of(self._kinds, arguments)
         except (TypeError, ValueError, OverflowError):

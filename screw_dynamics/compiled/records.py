@@ -1,6 +1,6 @@
-"""Records: memory whose words have names, structured dtypes of NumPy that compiled code reads in place.
+"""Records: memory whose words have names. They are structured dtypes of NumPy that compiled code reads in place.
 
-The fields of a record are read and written as attributes, in compiled code as in plain Python."""
+The fields of a record are read and written as attributes, in compiled code and in plain Python."""
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,19 +13,21 @@ WORD = np.int64
 
 
 def record(*fields: str | Sequence) -> np.dtype:
-    """Return the dtype of a record: a field by its name alone is an int64, others are as NumPy describes them."""
+    """Return the dtype of a record. A field given by its name only is an int64; other fields are described as in
+    NumPy."""
     described = [(field, WORD) if isinstance(field, str) else field for field in fields]
     return np.dtype((np.record, np.dtype(described, align=True)))
 
 
 def word_of(dtype: np.dtype, field: str) -> int:
-    """Return the word of a record at which a field begins, for Python that is called often: there a word of an int64
-    array takes 0.05 us, and an attribute of a record several."""
+    """Return the index of the word at which a field of a record begins, for Python code that is called often: reading
+    an element of an int64 array takes 0.05 us, an attribute of a record several us."""
     return dtype.fields[field][1] // 8      # type: ignore[index]
 
 
 def reader(dtype: np.dtype) -> Callable[[int], Any]:
-    """Return the function at(where): the record of a dtype at an address. It holds no reference to that memory."""
+    """Return the function at(where), which returns the record of a dtype at an address. The record holds no reference
+    to that memory."""
     def at(where):
         return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(where)), dtype)[0]
 

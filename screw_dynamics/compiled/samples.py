@@ -1,4 +1,4 @@
-"""Samples of rollouts, (N, samples, n), as columns of states: of one, or of as many as a lane has places."""
+"""Samples of rollouts, (N, samples, n), as columns of states: of one state, or of as many as a lane has elements."""
 import numpy as np
 
 from screw_dynamics.numba_internals.compiler import overload
@@ -10,12 +10,12 @@ from .tiles import contiguous, load_square, store_square
 
 
 def load_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last is repeated."""
+    """Load rows[first ... first + 7, sample] into the elements of a column; past the end, the last row is repeated."""
     _load(rows, first, sample, column)
 
 
 def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """The inverse of load_rows; places past the end are dropped."""
+    """Store the elements of a column in the rows: the inverse of load_rows. Elements past the end are dropped."""
     _store(rows, first, sample, column)
 
 

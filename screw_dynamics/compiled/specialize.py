@@ -1,4 +1,5 @@
-"""Straight-line kernels for one robot: what an algorithm does on numbers that record it (tracing), as source of Numba.
+"""Straight-line kernels for one robot: an algorithm's operations on numbers that record them (tracing), as Numba
+source.
 
 They are compiled as every algorithm is, for one state and on lanes."""
 import hashlib
@@ -17,14 +18,14 @@ from .entry import Entry, Target
 from .inputs import load_configuration, load_input
 from .tracing import Operation, TooLong, Trace, Traced, arithmetic_in
 
-LONGEST = 6_000         # lines: about ten seconds of compiling, which grows faster than linearly
-NEEDLESS = 2            # lines traced for each that the result needs, at most
+LONGEST = 6_000         # lines: about ten seconds of compile time, which grows faster than linearly
+NEEDLESS = 2            # traced lines for each line that the result needs, at most
 NEGLIGIBLE = 1e-15      # a number of a joint or a frame this close to 0, 1 or -1 is rounded to it
-MASSES = "M", "armature"    # of links: not rounded
+MASSES = "M", "armature"    # of links: these numbers are not rounded
 
 
 class Inputs(NamedTuple):
-    """The columns of a straight-line kernel, as many as the algorithm has inputs; tau: effort, or acceleration."""
+    """The columns of a straight-line kernel, as many as the algorithm has inputs. tau: effort, or acceleration."""
 
     q: Scalar
     qd: Scalar
@@ -33,14 +34,15 @@ class Inputs(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two numbers of a configuration: of Lie-group joints q may have more of them than there are bodies."""
+    """Two numbers of a configuration: with Lie-group joints, q may have more numbers than there are bodies."""
 
     a: Scalar
     b: Scalar
 
 
 class Configuration(NamedTuple):
-    """The columns of a straight-line kernel for Lie-group joints: Inputs, but q as its numbers two by two."""
+    """The columns of a straight-line kernel for Lie-group joints: those of Inputs, with two numbers of q in each
+    row."""
 
     q: Pair
     qd: Scalar
@@ -61,22 +63,24 @@ load_pairs = load_configuration(pair)
 
 def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                   pose_sources: Sequence[PoseSource] = ()) -> Entry:
-    """Return the Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
+    """Return the Entry of an algorithm specialized for one model, as `shortest` does; the entry itself if `shortest`
+    returns None."""
     return shortest([entry], links, frames, target, pose_sources) or entry
 
 
 def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Entry | None:
-    """Return the Entry for one model alone, its links, frames and, with Lie-group joints, sources of poses as the model
-    packs them, of the algorithm that takes the fewest operations there among several of the same results. None if all
-    kernels would be longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
+    """Return the Entry, specialized for one model, of the algorithm with the fewest operations among several with equal
+    results. The model is given by its links, frames and, with Lie-group joints, sources of poses as the model packs
+    them. None if all kernels would be longer than LONGEST, or if one would divide by 0. Targeted entries require a
+    target."""
     found = []
     for entry in entries:
         try:
             found.append((traced(entry, links, frames, target, LONGEST, pose_sources), entry))
         except TooLong:
             pass
-        except ZeroDivisionError:               # loops return infinities and NaN for accelerations of no mass
+        except ZeroDivisionError:               # loops return infinities and NaN for accelerations of zero mass
             return None
     if not found:
         return None
@@ -88,7 +92,7 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
 
 
 class Straight(NamedTuple):
-    """The straight lines of an algorithm for one model: its operations, and its result, an array of numbers."""
+    """Straight-line code of an algorithm for one model: its operations, and its result, an array of numbers."""
 
     operations: list[Operation]
     result: np.ndarray
@@ -96,10 +100,10 @@ class Straight(NamedTuple):
 
 def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None, longest: float,
            pose_sources: Sequence[PoseSource] = ()) -> Straight:
-    """Return the Straight lines of the algorithm for this model that its result needs; raises TooLong where the lines
-    of a kernel, one for each operation and each number of the result, are more than `longest`."""
+    """Return the Straight code of the algorithm for this model that its result needs. Raises TooLong if the kernel's
+    lines, one for each operation and each number of the result, are more than `longest`."""
     trace, n = Trace(NEEDLESS * longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
-    slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
+    slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate moves
     inputs = [[trace.input(f"body.{column}[{slot[k]}]") for k in range(n)] for column in Inputs._fields[:entry.inputs]]
     if pose_sources:
         entry = entry.on_groups
@@ -114,19 +118,19 @@ def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target |
 
 def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,
            longest: float, pose_sources: Sequence[PoseSource] = ()) -> list[str]:
-    """Return the lines of a kernel of `traced`."""
+    """Return the lines of the kernel of `traced`."""
     return lines_of(traced(entry, links, frames, target, longest, pose_sources))
 
 
 def lines_of(straight: Straight) -> list[str]:
-    """Straight lines as those of a kernel, `name = expression` and at last `out[index] = name`."""
+    """Return straight-line code as the lines of a kernel: `name = expression`, and at the end `out[index] = name`."""
     operations, out = straight
     return [*map(str, operations), *(f"out[{', '.join(map(str, index))}] = {_over_scalar(out[index])}"
                                      for index in np.ndindex(out.shape))]
 
 
 def rounded(rows: Sequence[NamedTuple]) -> list[NamedTuple]:
-    """Links, frames or sources of poses whose numbers within NEGLIGIBLE of 0, 1 or -1 are that."""
+    """Return links, frames or sources of poses in which numbers within NEGLIGIBLE of 0, 1 or -1 are rounded."""
     return [row._replace(**{name: map_numbers(_rounded, part) for name, part in row._asdict().items()
                             if name not in MASSES}) for row in rows]
 
@@ -137,12 +141,12 @@ def _rounded(x):
 
 
 def _over_scalar(x):
-    """Return a constant result, over the kind of scalar that the kernel runs on."""
+    """Return the source of one number of the result. A constant is cast to the kernel's kind of scalar."""
     return repr(x) if isinstance(x, Traced) else f"null(body.q[0]) + {float(x)!r}"
 
 
 def _kernel(lines, targeted):
-    """Return the kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its
+    """Return the kernel of these lines, as Entry calls it, in a module named by their hash, which is the key of the
     cache."""
     arguments = "links, body, frames, target, out" if targeted else "links, body, out"
     text = "\n    ".join([f"@optimized_alone\ndef algorithm({arguments}):", *(lines or ["pass"])])

@@ -1,4 +1,4 @@
-"""Thread counts of calls, and a pool of threads for calls of Python."""
+"""Thread counts of calls, and a thread pool for Python calls."""
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -11,15 +11,16 @@ from screw_dynamics.checks import whole
 
 
 def available_threads() -> int:
-    """Return the default number of threads of a batch: one a core, at most NUMBA_NUM_THREADS and OMP_NUM_THREADS."""
+    """Return the default number of threads of a batch: one for each core, at most NUMBA_NUM_THREADS and
+    OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])
 
 
 def thread_count(threads: int | None) -> int:
-    """Return the number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads(), as
-    it was within the last second, since to ask takes as long as a hundred states."""
+    """Return the number of threads of an argument `threads`, an integer >= 1. None selects available_threads(), cached
+    for one second because the query takes as long as a hundred states."""
     global _available, _asked
     if threads is not None:
         return whole("threads", threads, 1)
@@ -32,15 +33,15 @@ _available, _asked = 1, -math.inf
 
 
 class _Task:
-    """A call for a thread of the pool, which is cancelled if none has begun it when its result is needed. No Future: an
-    interrupt could lose one that is already at work."""
+    """A call for a thread of the pool. It is canceled if no thread has begun it when its result is needed. A Future is
+    not used, because an interrupt could lose one that is already running."""
 
     def __init__(self, work):
         self._work, self._owner, self._done, self._ended, self._error = work, {}, Lock(), False, None
         self._done.acquire()
 
     def run(self):
-        """Make the call, unless it was cancelled."""
+        """Make the call, unless it was canceled."""
         if self._owner.setdefault("owner", "thread") == "thread":       # atomic
             try:
                 self._work()
@@ -50,7 +51,8 @@ class _Task:
             self._done.release()
 
     def cancel_or_wait(self):
-        """Cancel the call, or wait for its end; returns what it raised. May be repeated after an interrupt."""
+        """Cancel the call, or wait for its end. Return the exception that it raised, or None. May be repeated after an
+        interrupt."""
         if self._owner.setdefault("owner", "caller") == "thread":
             while not self._ended:
                 self._done.acquire()
@@ -67,8 +69,8 @@ _pool = _new_pool()
 def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
                give_up: Callable[[], None] = lambda: None) -> None:
     """Call work(pieces) on up to `count` threads, including the calling one, and wait for all. They share the pieces: a
-    free thread takes the next one, until none is left or a call has raised, which is raised here. give_up: called after
-    a failure or an interrupt, so that work that takes long may end early."""
+    free thread takes the next one, until none is left or a call has raised; the exception is raised here. give_up:
+    called after a failure or an interrupt, so that long work can end early."""
     if count == 1:
         return work(pieces)
     left, tasks, errors = iter(pieces), [], []
@@ -83,11 +85,11 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
             raise
     try:
         tasks += [_Task(share) for _ in range(min(count, os.cpu_count() or 1) - 1)]
-        with suppress(RuntimeError):        # no more threads can start: who is there takes all pieces
+        with suppress(RuntimeError):        # no more threads can start: the existing ones take all pieces
             for task in tasks:
                 _pool.submit(task.run)
         share()
-    finally:                # no thread writes after the return, whatever happens; no call here but within `try`, since
+    finally:  # no thread writes after the return; no call outside `try`, since
         while tasks:        # Ctrl-C may raise at any
             try:
                 while tasks:

@@ -1,4 +1,4 @@
-"""Tiles: as many states as a lane has places, as rows of an array of its precision, and as places of lanes."""
+"""Tiles: as many states as a lane has elements, stored as rows of an array of its precision or as elements of lanes."""
 from functools import cache
 from typing import Any
 
@@ -12,28 +12,28 @@ from screw_dynamics.numbers.values import kernel, null
 
 from .native import array_at
 
-AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
+AHEAD = 2                 # tiles: distance between the prefetch of an input and its use
 
 
 # ------------------------------------------------------------------------------------------------- WIDTH lanes
 def _lane_of(array):
-    """Return the kind of lane that holds an array's numbers."""
+    """Return the kind of lane for an array's numbers."""
     return numba_types.SINGLE if array.dtype == types.float32 else numba_types.LANE
 
 
 def _part(array):
-    """Return the vector of WIDTH of an array's numbers."""
+    """Return the type of a vector of WIDTH of an array's numbers."""
     return ir.VectorType(_lane_of(array).vector.element, WIDTH)
 
 
 @intrinsic
 def transposed(typing: Any, lanes: Any) -> tuple:
-    """Return the columns, as lanes, of the square matrix whose rows are the given WIDTH lanes; of lanes of single
-    precision, of the two squares that their halves are the rows of."""
+    """Return the columns, as lanes, of the square matrix whose rows are the given WIDTH lanes. In single precision, the
+    two halves of the lanes are the rows of two such squares."""
     wide = lanes.dtype.lanes
 
     def sources(step, first, second):
-        """Return the sources of the places of a lane, those with k & step == 0 and others of each half."""
+        """Return the source indices of a lane's elements: those with k & step == 0, and the others, of each half."""
         order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
         return ir.Constant(ir.VectorType(numba_types.INT, wide), order)
 
@@ -50,7 +50,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
 
 
 def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
-    """Pointer to an entry of a two-dimensional array whose rows are contiguous, and the next of WIDTH entries."""
+    """Return a pointer to an entry of a two-dimensional array with contiguous rows, as a vector of WIDTH entries."""
     fields, size = numba_arrays.make_array(kind)(context, builder, array), kind.dtype.bitwidth // 8
     down, _ = cgutils.unpack_tuple(builder, fields.strides)
     start = builder.add(builder.ptrtoint(fields.data, cgutils.intp_t), builder.mul(row, down))
@@ -59,7 +59,7 @@ def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, c
 
 
 def first_places(builder: Any, count: Any) -> Any:
-    """Return the mask of the first `count` of WIDTH places."""
+    """Return the mask of the first `count` of WIDTH elements."""
     count = builder.trunc(count, numba_types.INT)
     wide = ir.VectorType(numba_types.INT, WIDTH)
     lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, numba_types.INT(0))
@@ -68,7 +68,7 @@ def first_places(builder: Any, count: Any) -> Any:
 
 
 def _earlier(builder, i, last):
-    """Return the lesser of two positions."""
+    """Return the lesser of two indices."""
     return builder.select(builder.icmp_signed("<", i, last), i, last)
 
 
@@ -81,15 +81,15 @@ def _masked(builder, name, result, arguments, part):
 
 
 def _shuffled(builder, a, b, first, count):
-    """So many places of a and b, counted through, from the first on."""
+    """Return `count` consecutive elements of the concatenation of a and b, from index `first` on."""
     order = ir.Constant(ir.VectorType(numba_types.INT, count), list(range(first, first + count)))
     return builder.shuffle_vector(a, b, order)
 
 
 @intrinsic
 def _rows(typing, states, first, last, column):
-    """WIDTH lanes: up to WIDTH entries from a column on of each of WIDTH rows from the first on, in single precision
-    beside those of the row WIDTH further on; past the last row, of that one."""
+    """Return WIDTH lanes: up to WIDTH entries, from `column` on, of each of WIDTH rows from `first` on. In single
+    precision each lane also holds the entries of the row WIDTH further on. Past the last row, that row is repeated."""
     lane = _lane_of(states)
 
     def build(context, builder, signature, args):
@@ -109,7 +109,7 @@ def _rows(typing, states, first, last, column):
 
 @intrinsic
 def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
-    """WIDTH lanes of a one-dimensional array from the first on; past the end, the last."""
+    """Return WIDTH lanes of a one-dimensional array from `first` on; past the end, the last is repeated."""
     def build(context, builder, signature, args):
         kind, (lanes, first) = signature.args[0], args
         fields = numba_arrays.make_array(kind)(context, builder, lanes)
@@ -134,8 +134,8 @@ def _fetch(typing, rows, row, column):
 
 @intrinsic
 def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
-    """Write up to WIDTH places of a lane to a row from a column on; of one of single precision the others too, to the
-    row WIDTH further on."""
+    """Write up to WIDTH elements of a lane to a row from `column` on. The other half of a lane of single precision is
+    written to the row WIDTH further on."""
     def build(context, builder, signature, args):
         kind, (out, row, column, numbers) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, out).shape)
@@ -151,7 +151,7 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
 
 # ------------------------------------------------------------------------------------------------- WIDTH states
 def lane_like(array: np.ndarray) -> Any:
-    """Return the lane of zeros of an array's precision."""
+    """Return a lane of zeros with an array's precision."""
     return 0.0
 
 
@@ -162,23 +162,24 @@ def _lane_like(array):
 
 @kernel
 def contiguous(rows: np.ndarray) -> bool:
-    """True if the entries of each row lie side by side, and there are registers that take several at once."""
+    """Return True if the entries of each row are adjacent in memory, and the processor has SIMD registers."""
     return WIDTH > 1 and rows.strides[1] == rows.itemsize
 
 
 @kernel
 def _read(states, first, last, k):
-    """Up to WIDTH entries from k on of WIDTH rows from the first on, transposed; past the end, of the last row."""
+    """Return, transposed, up to WIDTH entries from k on of WIDTH rows from `first` on; past the end, the last row is
+    repeated."""
     return transposed(_rows(states, first, last, k))
 
 
 @kernel
 def load_square(states: np.ndarray, first: int, last: int, k: int, column: list) -> None:
-    """Put entries k, k + 1, ... of WIDTH states from the first on, of contiguous numbers, into those of a column, as
-    far as it goes; past the last state, that is repeated."""
+    """Load entries k, k + 1, ... of WIDTH states from `first` on, of contiguous numbers, into the same entries of a
+    column, up to its length; past the last state, that state is repeated."""
     read = _read(states, first, last, k)
     if k + WIDTH <= len(column):
-        for i in range(WIDTH):                  # a loop of known length: straight lines
+        for i in range(WIDTH):                  # a loop of known length, which is unrolled
             column[k + i] = read[i]
     else:
         for i in range(len(column) - k):
@@ -187,7 +188,7 @@ def load_square(states: np.ndarray, first: int, last: int, k: int, column: list)
 
 @kernel
 def store_square(lanes: list, out: np.ndarray, first: int, k: int) -> None:
-    """Write up to WIDTH lanes from k on, transposed, to WIDTH rows from the first on."""
+    """Write up to WIDTH lanes from index k on, transposed, to WIDTH rows from `first` on."""
     rows = transposed(consecutive(lanes, k))
     for place in range(WIDTH):
         put_row(out, first + place, k, rows[place])
@@ -195,14 +196,14 @@ def store_square(lanes: list, out: np.ndarray, first: int, k: int) -> None:
 
 @kernel
 def gather(coordinate: list[int], state: list, column: list) -> None:
-    """Gather for every joint the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
+    """Gather each joint's coordinate: column[i] = state[coordinate[i]], i > 0."""
     for i in range(1, len(column)):
         column[i] = state[coordinate[i]]
 
 
 @kernel
 def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
-    """Put entry k of a tile of states from the first on into the places of lanes[start + k]; past the end, the last
+    """Load entry k of a tile of states from `first` on into the elements of lanes[start + k]; past the end, the last
     state is repeated."""
     n, last, width = states.shape[1], len(states) - 1, lane_count(lane_like(states))
     if contiguous(states):
@@ -219,7 +220,7 @@ def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
 
 @kernel
 def _lane(states, first, last, k):
-    """Entry k of WIDTH states from the first on; past the end, of the last."""
+    """Return the lane of entry k of WIDTH states from `first` on; past the end, the last state is repeated."""
     lane = lane_like(states)
     for place in range(lane_count(lane)):
         lane = insert(lane, place, states[min(first + place, last), k])
@@ -227,7 +228,7 @@ def _lane(states, first, last, k):
 
 
 def _flat(results):
-    """Return a contiguous array as one-dimensional, of the same memory."""
+    """Return a contiguous array as a one-dimensional view."""
     return results.reshape(-1)
 
 
@@ -258,7 +259,8 @@ def clear(results: Any) -> None:
 
 @kernel
 def store(results: Any, out: np.ndarray, first: int) -> None:
-    """Write the places of the results, entry by entry, to those of WIDTH rows of `out` from the first on that exist."""
+    """Write the elements of the results, entry by entry, to WIDTH rows of `out` from `first` on; rows past the end are
+    skipped."""
     flat, width = _flat(results), lane_count(lane_like(out))
     count = min(width, len(out) - first)
     if contiguous(out) and count == width:
@@ -288,8 +290,8 @@ def _rows_at(typing, like, where, count, width):
 @cache
 def form_of_transposition(to: str, single: bool) -> Form:
     """Return the kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
-    to: "lanes", from the first of `count` rows on, of which the last is repeated; or "rows", of which as many are
-    written as a lane has places, or as there are. single: in single precision."""
+    to: "lanes", which loads the first of `count` rows and repeats the last; or "rows", which writes as many rows as a
+    lane has elements, or `count` if fewer. single: True for single precision."""
     zero, lane = (np.float32(0.0), splat_single) if single else (0.0, splat)
 
     def to_lanes(rows, width, count, lanes):

@@ -1,7 +1,7 @@
-"""Numbers that record what is done with them: an algorithm that runs on them once leaves its straight lines.
+"""Numbers that record their operations: one run of an algorithm on them yields its straight-line code.
 
-Parents, zeros and ones of a model are constants in that run, so the record has no loop, no index and no needless
-operation, and none twice. `specialize` prints it for Numba, the package c_code as C."""
+Parents, zeros and ones of a model are constants in that run. The record therefore has no loop, no index, and no
+needless or repeated operation. `specialize` prints it for Numba, the package c_code as C."""
 import math
 import re
 from collections import Counter
@@ -18,12 +18,13 @@ NAMED = re.compile(r"t\d+_\d")          # a name, in an operand that may have a 
 
 
 class TooLong(Exception):
-    """A trace has more operations than allowed."""
+    """Raised if a trace has more operations than allowed."""
 
 
 class Operation(NamedTuple):
-    """The names of one or two numbers; what they are: an infix symbol, the name of a function, or INPUT; and of what:
-    names, which functions other than sincos may take with a minus, numbers as they are written, or the input."""
+    """An operation: the names of its one or two results; its symbol, which is an infix symbol, the name of a function,
+    or INPUT; and its operands: names, numbers as written, or the input. Operands of functions other than sincos may
+    have a minus sign."""
 
     names: tuple[str, ...]
     symbol: str
@@ -31,7 +32,7 @@ class Operation(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """Return the Python source of the named expressions."""
+        """The Python source of the operation, without the names of its results."""
         if self.symbol in INFIX:
             return f" {self.symbol} ".join(self.operands)
         return self.operands[0] if self.symbol == INPUT else f"{self.symbol}({', '.join(self.operands)})"
@@ -41,7 +42,7 @@ class Operation(NamedTuple):
 
 
 class Trace:
-    """The operations that were done on the numbers of an input, in order, none of them twice; at most `longest`."""
+    """The operations done on the numbers of an input, in order, without repetitions; at most `longest`."""
 
     def __init__(self, longest: float = math.inf):
         self.operations: list[Operation] = []
@@ -49,15 +50,15 @@ class Trace:
         self._longest = longest
 
     def input(self, name: str) -> "Traced":
-        """Return a number that is not known."""
+        """Return an unknown number, which is an input."""
         return self.number(INPUT, name)
 
     def number(self, symbol: str, *operands: str) -> "Traced":
-        """Return the number that an operation gives."""
+        """Return the result of an operation."""
         return self.numbers(symbol, *operands, count=1)[0]
 
     def numbers(self, symbol: str, *operands: str, count: int = 2) -> tuple["Traced", ...]:
-        """Return the numbers that an operation gives."""
+        """Return the results of an operation."""
         key = symbol, operands
         found = self._known.get(key)
         if found is None:
@@ -69,11 +70,11 @@ class Trace:
         return found
 
     def forget(self) -> None:
-        """Do operations again that were done before, but for sines and cosines."""
+        """Forget all operations except sines and cosines, so that later ones are recorded again."""
         self._known = {key: found for key, found in self._known.items() if key[0] in (INPUT, "sincos")}
 
     def needed(self, results: Iterable[Any]) -> list[Operation]:
-        """Return the operations on which some of the numbers depend, in order."""
+        """Return the operations on which these numbers depend, in order."""
         names, found = {x.name for x in results if isinstance(x, Traced)}, []
         for operation in reversed(self.operations):
             if not names.isdisjoint(operation.names):
@@ -83,8 +84,8 @@ class Trace:
 
 
 class Traced:
-    """A number that is a name in a trace, or its negative: arithmetic with it is recorded, unless a 0 or 1 makes it
-    needless. Operands are in one order, and products hold no sign, so that an operation done before is found again."""
+    """A number that is a name in a trace, or its negative. Arithmetic with it is recorded, unless a 0 or 1 makes it
+    needless. Operands are sorted, and products hold no sign, so that a repeated operation is recognized."""
 
     __slots__ = ("trace", "name", "sign")
 
@@ -136,7 +137,7 @@ class Traced:
         return Condition(self.trace, written(other), "<=", repr(self))
 
     def _sum(self, other, sign):
-        """self + sign other, as the sum or the difference of two names, or its negative."""
+        """Return self + sign * other, as the sum or difference of two names, or the negative of it."""
         if isinstance(other, tuple):
             return NotImplemented                            # a value type: its own operator comes first
         (sign_a, a), (sign_b, b) = sorted([(self.sign, self.name), _term(other, sign)], key=lambda term: term[1])
@@ -146,7 +147,7 @@ class Traced:
         return x if sign_a > 0 else -x
 
     def _signed(self, symbol, order, left, right):
-        """Return a product, or a quotient: of names, with the sign of both."""
+        """Return the product or quotient of two names, with the sign of both."""
         if isinstance(left, tuple) or isinstance(right, tuple):
             return NotImplemented
         (sign_a, a), (sign_b, b) = _term(left), _term(right)
@@ -155,8 +156,7 @@ class Traced:
 
 
 class Condition:
-    """A comparison of numbers of which one is not known: less, or not greater. For `where`, not for a branch of
-    Python."""
+    """A comparison, < or <=, of numbers of which one is unknown. It is for `where`, not for a Python branch."""
 
     __slots__ = ("trace", "left", "symbol", "right")
 
@@ -169,12 +169,12 @@ class Condition:
 
 
 def written(x: Any) -> str:
-    """Return a number, as it is written in an operation."""
+    """Return a number as it is written in an operation."""
     return repr(x if isinstance(x, Traced) else float(x))
 
 
 def _term(x, sign=1):
-    """Sign and absolute value of a number, as it is written in an operation."""
+    """Return the sign of a number, and its absolute value as it is written in an operation."""
     if isinstance(x, Traced):
         return sign * x.sign, x.name
     return (sign if x >= 0 else -sign), repr(abs(float(x)))

@@ -1,7 +1,8 @@
-"""The workspace: one float64 array that carries the model and all memory of a recursion into compiled code. Its header
-is a record; what follows has as many numbers as the robot needs, and begins where the header says.
+"""The workspace: one float64 array that passes the model and all memory of a recursion to compiled code. Its header is
+a record that contains the starts of the parts, whose sizes depend on the robot.
 
-One array, since every array argument costs a call from Python 33 ns; made outside, as allocating inside costs more."""
+One array, because every array argument costs a call from Python 33 ns. Python makes it, because allocation in compiled
+code costs more."""
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -19,31 +20,31 @@ from .interrupt import INTERRUPT
 from .native import array_at, at
 from .records import reader, record
 
-# The header of a workspace: counts, and where the parts begin, among them what a step reports of itself.
+# The header of a workspace: counts, and the starts of the parts, among them the report of a step.
 _HEADER = record(
     "length", "slots", "coordinates", "configuration", "wrenches", "frame_count", "frames", "pose_sources", "tables",
     "body", "result", "lanes", "work", "report", ("interrupt", INTERRUPT))
-LARGE = 1 << 20         # numbers: of results that have more on lanes, states are evaluated one by one
+LARGE = 1 << 20         # numbers: results with more numbers on lanes are evaluated state by state
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
-_needs = []                                             # (Table, shape) of all entry points: one workspace serves all
+_needs = []  # (Table, shape) of all entry points: one workspace serves all of them
 
 
 def numbers_type(ndim: int, layout: str = "C", readonly: bool = False, dtype: str = "float64") -> str:
-    """Return the Numba type of an array of float64, or of int64, as a Form has it."""
+    """Return the name of the Numba type of an array of float64 or int64, for the signature of a Form."""
     return f"Array({dtype}, {ndim}, {layout!r}, readonly={readonly})"
 
 
 def read_type(ndim: int, layout: str = "C", dtype: str = "float64") -> str:
-    """Return that of an array that is only read."""
+    """Return the name of the Numba type of a read-only array."""
     return numbers_type(ndim, layout, True, dtype)
 
 
 class Tables(NamedTuple):
-    """A robot as compiled code reads it: a Link for each body, a Frame for each frame; n velocities and
-    nq numbers in q; a PoseSource for each body. names: the
-    index of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more:
-    tables, numbers that they read; work, how many they need as memory for one state."""
+    """A robot's data for compiled code: a Link for each body, a Frame for each frame, n velocities, nq numbers in q,
+    and a PoseSource for each body. names: the index of each frame by its name, a dict that must live as long as its
+    workspaces are used. For algorithms with further data: tables, their input numbers; work, the count of numbers that
+    they need as memory for one state."""
 
     links: Links
     frames: Sequence[Frame]
@@ -56,8 +57,8 @@ class Tables(NamedTuple):
 
 
 def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
-    """Return the array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes`
-    states at once."""
+    """Return the array that is the first argument of every entry point: header, links, frames, sources of poses,
+    tables, and memory for `lanes` states at once."""
     parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.pose_sources)]
     parts.append(robot.tables)
     frames, pose_sources, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
@@ -79,13 +80,13 @@ def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
 
 @cache
 def placed(Table: type) -> type:
-    """Return the table whose column q holds Placements in place of numbers."""
+    """Return the table whose column q holds Placements instead of numbers."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
     return derived(f"Placed{Table.__name__}", Table, kinds)
 
 
 def reserve(Table: type, shape: Callable) -> None:
-    """Register an entry point that needs memory for a table `Table`, and on lanes for a result of a shape."""
+    """Register an entry point that needs memory for a table `Table` and, on lanes, for a result of a shape."""
     _needs.append((Table, shape))
 
 
@@ -110,7 +111,7 @@ def header(memory: np.ndarray) -> Any:
 
 @kernel
 def links_in(memory: np.ndarray) -> Link:
-    """Return the model."""
+    """Return the links of the model."""
     return table(Link, 0.0, header(memory).slots, memory, HEADER)
 
 
@@ -123,7 +124,7 @@ def frames_in(memory: np.ndarray) -> Frame:
 
 @kernel
 def pose_sources_in(memory: np.ndarray) -> PoseSource:
-    """Return the sources of the poses of bodies."""
+    """Return the pose sources of the bodies."""
     head = header(memory)
     return table(PoseSource, 0.0, head.slots, memory, head.pose_sources)
 
@@ -136,24 +137,25 @@ def interrupt_at(where: int) -> Any:
 
 @kernel
 def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
-    """Memory for the nq numbers of as many states as a lane of this kind has places."""
+    """Return memory for the nq numbers of as many states as a lane of this kind has elements."""
     head = header(memory)
     return block(like, (head.configuration,), memory, head.lanes)
 
 
 @kernel
 def body_in(Table: type, memory: np.ndarray) -> NamedTuple:
-    """Return the memory of a recursion on one state."""
+    """Return the memory of a recursion for one state."""
     return body_on_lanes(Table, memory, 0.0)
 
 
 @kernel
 def body_on_lanes(Table: type, memory: np.ndarray, like: Any) -> NamedTuple:
-    """Return the memory of a recursion on as many states as a lane of this kind has places."""
+    """Return the memory of a recursion for as many states as a lane of this kind has elements."""
     head = header(memory)
     return table(Table, like, head.slots, memory, head.body)
 
 
 def size_of(shape: Callable) -> Callable:
-    """Return the kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
+    """Return the kernel size(memory), which returns the shape of one result of the workspace's robot, shape(n,
+    bodies)."""
     return kernel(lambda memory: shape(header(memory).coordinates, header(memory).slots - 1))

@@ -1,2 +1,2 @@
-"""Machine code on disk: what a kernel is compiled from, where its code is kept and found again; functions of users.
-May import numbers; knows neither robots nor what the code computes."""
+"""Machine code on disk: the dependencies of a kernel, the files that hold its code, and functions of users. May import
+numbers; does not depend on robots or on the purpose of the code."""

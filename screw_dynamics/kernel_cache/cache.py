@@ -1,8 +1,9 @@
-"""Machine code, compiled once on a machine: loaded from what came with the package or from the user's cache.
+"""Machine code, compiled once on a machine: loaded from the installed package or from the user's cache.
 
-Numba's cache checks the age of the caller's file alone, while callees are in others, keeps an index beside the code
-that two processes can leave pointing at the code of another function, and loads whatever it finds. Here each piece of
-code is a file of its own, whose name contains a hash of all that the code depends on; store.py says which to trust."""
+Numba's cache checks the age of the caller's file only, although callees are in other files. It keeps an index beside
+the code, which two processes can leave pointing at the code of another function, and it loads any file that it finds.
+Here each piece of code is a file of its own, whose name contains a hash of all its dependencies. store.py decides which
+files to trust."""
 from __future__ import annotations
 
 import gc
@@ -28,7 +29,7 @@ from . import store
 from .dependencies import EVERYTHING, are_as_imported, digest
 from .fingerprint import fingerprint
 
-BATCHES = ", batches"   # ends the names of entry points for many states
+BATCHES = ", batches"   # suffix of the names of entry points for many states
 LONG = 1.0              # s: a longer compilation is logged
 
 _log = logging.getLogger("screw_dynamics")
@@ -36,7 +37,7 @@ _log = logging.getLogger("screw_dynamics")
 
 @cache
 def made_by() -> tuple:
-    """Return the versions that code in Numba's form is for."""
+    """Return the versions that identify code in Numba's form."""
     import llvmlite
     import numba
 
@@ -47,7 +48,7 @@ def made_by() -> tuple:
 
 
 class Compiled:
-    """A function to compile, by the name that messages have for it. key, nogil: see `compiled`."""
+    """A function to compile, with its name in messages. For key and nogil see `compiled`."""
 
     def __init__(self, function: Callable, name: str, key: str | None, nogil: bool):
         self.function, self.name, self.key, self.nogil = function, name, key, nogil
@@ -55,7 +56,7 @@ class Compiled:
 
     @lazy
     def dispatcher(self) -> Any:
-        """Numba's dispatcher, which takes what it can from the cache, and compiles only where `prepare` has it do."""
+        """Numba's dispatcher. It loads code from the cache if it can, and compiles only within `prepare`."""
         start()
         with lock:
             from screw_dynamics.numba_internals import kept_code
@@ -65,48 +66,48 @@ class Compiled:
             dispatcher = entry_point(self.function)
             if tested.in_use():
                 kept_code.keep_by(dispatcher, self.cache)
-            let_compile(dispatcher, False)                    # an unforeseen type must raise, not compile for seconds
+            let_compile(dispatcher, False)                    # an unexpected type must raise, not compile for seconds
             return dispatcher
 
     @lazy
     def depends(self) -> Any:
-        """Key and all sources, or the fingerprint of the function. Raises TypeError if there is none."""
+        """The key and a hash of all sources, or the fingerprint of the function. Raises TypeError if there is none."""
         return (self.key, digest(EVERYTHING)) if self.key else fingerprint(self.function)
 
     @lazy
     def cache(self) -> _Cache:
-        """The files in Numba's form."""
+        """The cache files in Numba's form."""
         return _Cache(self)
 
 
 class Form(NamedTuple):
-    """A function to compile, and the types of the arguments that it is compiled for: Numba's, or their names."""
+    """A function to compile, and the types of its arguments: Numba types, or their names."""
 
     compiled: Compiled
     signature: tuple[Any, ...]
 
     @property
     def name(self) -> str:
-        """The name that messages have for it."""
+        """The function's name in messages."""
         return self.compiled.name
 
     @property
     def is_native(self) -> bool:
-        """True for a function of numbers and addresses, which is called by its own address."""
+        """True for a function of numbers and addresses only, which is called directly by its address."""
         return set(self.signature) <= {"float64", "intp"}
 
     @property
     def is_kept(self) -> bool:
-        """True if Numba would not have to compile it."""
+        """True if Numba's form of the code is in the cache."""
         start()
         return self.compiled.cache.find(types_of(self.signature)) is not None
 
 
 def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Callable[[Callable], Any]:
-    """Return a decorator that makes a function a Compiled, by the name that messages have for it. key: a hash of what
-    its code depends on beside the sources; "" to take the fingerprint of the function, None if there is none.
-    nogil: whether Python calls it without the GIL. Without Numba's JIT it remains plain Python, as silent about
-    infinities and NaN as machine code."""
+    """Return a decorator that makes a function a Compiled with this name in messages. key: a hash of the code's
+    dependencies besides the sources; "" takes the fingerprint of the function, None disables the cache. nogil: True if
+    Python calls it without the GIL. Without Numba's JIT the function remains plain Python, and ignores infinities and
+    NaN as machine code does."""
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
@@ -115,8 +116,8 @@ def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Calla
 
 
 def file_name(made: Compiled, *depends: Any) -> str | None:
-    """Return the name, without its suffix, of the file for the code of a function, which has a hash of the sources and
-    of what else the code depends on; None if there is none."""
+    """Return the name, without its suffix, of the file that holds the code of a function. It contains a hash of the
+    sources and of the code's other dependencies. None if the code cannot be cached."""
     if made.key is None:
         return None
     try:
@@ -128,7 +129,8 @@ def file_name(made: Compiled, *depends: Any) -> str | None:
 
 
 def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
-    """Return the compile result of a function for arguments of these types, loaded or compiled if it is not there."""
+    """Return the compile result of a function for arguments of these types: loaded from the cache, or compiled if
+    missing."""
     if PLAIN:
         return SimpleNamespace(entry_point=made)
     from screw_dynamics.numba_internals.dispatchers import let_compile
@@ -138,7 +140,7 @@ def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
         with made.cache.turn(kinds):
             let_compile(dispatcher, True)
             try:
-                dispatcher.compile(kinds)                     # nothing to do if another thread was first
+                dispatcher.compile(kinds)                     # no effect if another thread was first
             finally:
                 let_compile(dispatcher, False)
     return dispatcher.overloads[kinds]
@@ -146,8 +148,8 @@ def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def compiling(made: Compiled, file: str | None) -> Iterator[None]:
-    """Let processes that start together compile a function once, and log that it takes long if it does. file: the name
-    under which it is to be kept, if it is."""
+    """Let processes that start together compile a function only once, and log a long compilation. file: the name under
+    which the code is to be stored, if any."""
     with lock:
         timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if file else "compiling %s",
                                            made.name])
@@ -161,28 +163,28 @@ def compiling(made: Compiled, file: str | None) -> Iterator[None]:
             elapsed = time.monotonic() - started
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", made.name, elapsed)
-                if file and made.key == "":       # a user's are compiled at their first use
+                if file and made.key == "":       # users' functions are compiled at their first use
                     store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand, with --parts all "
                                    "also those that few programs need")
 
 
 @contextmanager
 def _collector_paused():
-    """Compiling makes millions of objects that live until its end: looking through them for cycles takes a sixth of
-    the time, and finds none. The collector stays enabled: a module that another thread imports meanwhile may note that
-    it is not, and never enable it again (dask.utils.disable_gc)."""
+    """Pause the garbage collector. Compiling makes millions of objects that live until its end; searching them for
+    cycles takes a sixth of the time and finds none. The collector stays enabled: another thread might import a module
+    that sees it disabled and never enables it again (dask.utils.disable_gc)."""
     thresholds = gc.get_threshold()
     gc.set_threshold(0)
     try:
         yield
     finally:
-        if gc.get_threshold()[0] == 0:      # else somebody has set others meanwhile
+        if gc.get_threshold()[0] == 0:      # else other code has set other thresholds
             gc.set_threshold(*thresholds)
 
 
 class _Cache:
-    """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls. Without Numba's
-    internals it is always empty."""
+    """The machine code of one function: the interface of a Numba dispatcher's cache that the dispatcher calls. Without
+    Numba's internals it is always empty."""
 
     def __init__(self, made):
         self._made, self._found = made, None
@@ -193,25 +195,25 @@ class _Cache:
         return str(store.own().path)
 
     def find(self, signature):
-        """Return the bytes of the code for these types; None if there is no file of them."""
+        """Return the bytes of the code for these types; None if there is no file."""
         name = self._name(signature)
         found = store.found(name, store.SUFFIX) if name else None
         return found[1] if found else None
 
     def load_overload(self, signature, target_context):
-        """Return the compile result for these types; None if it has to be compiled."""
+        """Return the compile result for these types; None if they have to be compiled."""
         from screw_dynamics.numba_internals import kept_code
 
         of_user = self._made.key != "" or not self._made.function.__module__.startswith("screw_dynamics.")
         data, self._found = self._found or self.find(signature), None
         if data is not None:
-            with suppress(Exception):                         # whatever unpickling makes of another version's file
+            with suppress(Exception):                         # unpickling another version's file may raise anything
                 kept_code.get_ready(target_context, of_user)
                 return kept_code.result_of(data, target_context)
         return None
 
     def save_overload(self, signature, result):
-        """Keep a compile result, unless there is no place for it, which is logged once."""
+        """Store a compile result. If no folder can be written, a warning is logged once."""
         from screw_dynamics.numba_internals import kept_code
 
         name = self._name(signature)
@@ -220,7 +222,7 @@ class _Cache:
 
     @contextmanager
     def turn(self, signature) -> Iterator[None]:
-        """Load a piece of code, or compile it in turn."""
+        """Load a piece of code, or compile it in turn with other processes."""
         with lock:
             self._found = self.find(signature)
             if self._found is not None:
@@ -230,5 +232,5 @@ class _Cache:
                 yield
 
     def _name(self, signature):
-        """Return the name of the file for the code; None if it cannot be kept."""
+        """Return the name of the file for the code; None if the code cannot be stored."""
         return file_name(self._made, made_by(), signature) if tested.in_use() else None

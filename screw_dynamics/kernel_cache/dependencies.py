@@ -1,7 +1,8 @@
-"""Dependencies of kernels among the package's source files: their modules and all that these import.
+"""Dependencies of kernels among the package's source files: their modules and all modules that these import.
 
-Of a module its syntax counts: an edit of comments, docstrings or layout compiles nothing, and one of an algorithm what
-imports it. It takes seconds to tell, and is therefore kept beside the kernels until a source file changes."""
+Only a module's syntax counts: an edit of comments, docstrings or layout invalidates no kernel, and an edit of an
+algorithm only the kernels that import it. The analysis takes seconds, so its result is stored beside the kernels until
+a source file changes."""
 import ast
 import hashlib
 import json
@@ -16,27 +17,27 @@ from typing import Any
 
 from . import store
 
-# The packages that are compiled; the others are plain Python.
+# The packages whose code is compiled; the other packages are plain Python.
 COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algorithms", "forces", "constraints",
             "contact", "sweeps", "simulation")
-# How kernels are compiled and linked: no import leads to all of it.
+# The code that compiles and links kernels: no import leads to all of it.
 ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
-_IMPORTED = time.time()             # before all others are imported: see the __init__.py of the package
+_IMPORTED = time.time()             # time at which the import of this package began; see the __init__.py of the package
 NAME = store.PACKAGE.name
 
 
 def digest(module: str) -> str:
-    """Return a hash of a module of the package and of all that it imports, directly or not; of all modules that are
-    compiled, for any other name."""
+    """Return a hash of a module of the package and of all modules that it imports, directly or not. For any other name,
+    return the hash of all modules that are compiled."""
     found = _digests()
     return found.get(module, found[EVERYTHING])
 
 
 @cache
 def _digests():
-    """Return `digests` of the source files as they are, which are kept from process to process. Raises TypeError, as
-    `fingerprint` of what is not known, if they are not what this process imported."""
+    """Return `digests` of the source files, cached on disk between processes. Raises TypeError, as `fingerprint` does
+    for unknown objects, if the files have changed since this process imported them."""
     if not are_as_imported():
         raise TypeError("source files were edited since this process imported them")
     sources = sources_in(store.PACKAGE)
@@ -51,7 +52,7 @@ def _digests():
 
 def are_as_imported() -> bool:
     """Return True if no source file has changed since this process began to import the package; log the first that has.
-    By the time of the change itself: copies may come with the time of their last edit."""
+    It uses the time of the status change: copied files may keep the time of their last edit."""
     for path in _files(store.PACKAGE):
         if os.path.exists(path) and _IMPORTED < os.stat(path).st_ctime < time.time():
             store.say_once(f"{path} has changed since this process imported it: kernels that it compiles are not kept")
@@ -60,22 +61,22 @@ def are_as_imported() -> bool:
 
 
 def sources_in(package: Path) -> dict[str, bytes]:
-    """Return the contents of the files that kernels are compiled from, by their paths in the folder of a package."""
+    """Return the contents of the source files of kernels, by their paths in the folder of a package."""
     return {path[len(str(package)) + 1:]: Path(path).read_bytes() for path in _files(package)}
 
 
 def _files(package):
-    """Return the files that kernels are compiled from, without those that editors hide."""
+    """Return the source files of kernels, without hidden files of editors."""
     kinds = {name: ".py" for name in COMPILED} | {"kernel_cache": (".py", ".c", ".h")}
     return [f"{folder}/{name}" for part, endings in kinds.items() for folder, _, names in os.walk(f"{package}/{part}")
             for name in names if name.endswith(endings) and not name.startswith(".")]
 
 
 def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the hash of each module with what it depends on, and of EVERYTHING, from the contents of files."""
+    """Return the hash of each module with its dependencies, and that of EVERYTHING, from the contents of files."""
     trees = {}
     for path, text in sources.items():
-        with suppress(SyntaxError, ValueError):         # a file in the middle of an edit, of which no kernel is made
+        with suppress(SyntaxError, ValueError):         # a file in the middle of an edit: no kernel is made of it
             if path.endswith(".py"):
                 trees[path] = ast.parse(text)
     syntax = {path: _hash(text) for path, text in sources.items() if path not in trees}
@@ -89,8 +90,8 @@ def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def dependencies(trees: Mapping[str, ast.AST], others: Iterable[str] = ()) -> dict[str, set[str]]:
-    """Return the paths of the files that each compiled module depends on, and EVERYTHING, from the syntax trees by
-    their paths, and the paths of other files."""
+    """Return the paths of the files that each compiled module depends on, and those of EVERYTHING. trees: syntax trees
+    by path; others: the paths of other files."""
     paths = {_module(path): path for path in trees if path.startswith(COMPILED)}
     packages = {path: _module(path.rpartition("/")[0] + "/__init__.py") for path in paths.values()}
     imported = {path: {paths[name] for name in _imports(trees[path], packages[path], paths) if name in paths}
@@ -111,7 +112,7 @@ def _module(path):
 
 
 def _imports(tree, package, modules) -> Iterator[str]:
-    """Yield the names of modules, and others, that a module imports anywhere in it, or names in a string."""
+    """Yield the names of modules, and of other objects, that a module imports anywhere or names in a string."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -119,14 +120,14 @@ def _imports(tree, package, modules) -> Iterator[str]:
             base = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
             names = [f"{base}.{alias.name}" for alias in node.names]
             yield from names
-            if any(name not in modules for name in names):      # what the base itself defines
+            if any(name not in modules for name in names):      # the base itself defines such a name
                 yield base
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def _reached(paths, imported):
-    """Return these files and all that they import, directly or not."""
+    """Return these files and all files that they import, directly or not."""
     found, left = set(), set(paths)
     while left:
         found.add(path := left.pop())

@@ -1,4 +1,4 @@
-"""Fingerprints of functions: their code, the values they close over, and the source modules of both."""
+"""Fingerprints of functions: their code, their closure values, and the source modules of both."""
 from functools import singledispatch
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -12,8 +12,8 @@ from .dependencies import digest
 
 @singledispatch
 def fingerprint(x: Any) -> object:
-    """Return a value whose repr is the same in every process for what compiles to the same code, wherever its files
-    lie, and differs for what may not. Raises TypeError if that cannot be told."""
+    """Return a value whose repr is the same in every process for objects that compile to the same code, wherever its
+    files are, and differs for objects that may not. Raises TypeError for objects of unknown kinds."""
     if is_jitted(x):
         return fingerprint(x.py_func)
     raise TypeError(f"the code of a function that depends on {type(x)} cannot be kept")
@@ -45,7 +45,7 @@ def _(x: np.ndarray):
 
 @fingerprint.register
 def _(x: type):
-    # Tables that are derived from one have its name.
+    # Derived tables have the name of their original.
     columns = [(name, repr(kind)) for name, kind in getattr(x, "__annotations__", {}).items()]
     return x.__module__, x.__qualname__, columns, _digest(x.__module__)
 
@@ -67,7 +67,7 @@ def _(x: CodeType):
 @fingerprint.register
 def _(x: FunctionType):
     closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
-    # A docstring is a constant like others.
+    # The docstring is one of the constants; it does not count.
     code = x.__code__.replace(co_consts=tuple(None if c is x.__doc__ else c for c in x.__code__.co_consts))
     return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(code),
             fingerprint((x.__defaults__ or (), *sorted((x.__kwdefaults__ or {}).items()))), closure)

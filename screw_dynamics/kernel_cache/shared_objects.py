@@ -1,7 +1,7 @@
 """Kernels as shared objects: built once by Numba and the platform's C compiler, and loaded without Numba.
 
-A kernel that is called by its address is an ordinary shared object with one symbol. Where no C compiler is, or code
-calls more than the C library and runtime.c, Numba makes machine code of it in each process: cache.py."""
+A kernel that is called by its address is an ordinary shared object with one symbol. If there is no C compiler, or the
+code calls more than the C library and runtime.c, Numba makes machine code in each process: cache.py."""
 import ctypes
 import os
 import shlex
@@ -23,7 +23,7 @@ RUNTIME = Path(__file__).with_name("runtime.c")
 
 
 def linker() -> list[str] | None:
-    """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang, the first that is there; None if
+    """Return the command of the C compiler that links kernels: the first of $CC, cc, gcc and clang that exists; None if
     there is none."""
     chosen: list[str] = []
     try:
@@ -35,7 +35,7 @@ def linker() -> list[str] | None:
 
 
 def address_of(form: Form) -> int:
-    """Return the address of a kernel, which is built if it is not there; 0 where that is not possible."""
+    """Return the address of a kernel, which is built if it is missing; 0 if it cannot be built."""
     file = file_of(form)
     if file is not None:
         return _address(file)
@@ -47,26 +47,26 @@ def address_of(form: Form) -> int:
         return 0
     start()
     with lock:
-        if not tested.in_use() or form.is_kept:     # in Numba's form
+        if not tested.in_use() or form.is_kept:     # the code is in Numba's form
             return 0
         with compiling(form.compiled, name):
-            file = file_of(form)                    # another process, or thread, may have been first
+            file = file_of(form)                    # another process or thread may have been first
             return _built(form, name) if file is None else _address(file)
 
 
 def is_kept(form: Form) -> bool:
-    """Return True if nothing has to be compiled for a kernel."""
+    """Return True if the kernel's code is in the cache."""
     return file_of(form) is not None or form.is_kept
 
 
 def file_of(form: Form) -> Path | None:
-    """Return the file of a kernel, if there is one to be trusted."""
+    """Return the trusted file of a kernel; None if there is none."""
     return next((found[0] for name in _names(form) if (found := store.found(name, store.SHARED_OBJECT))), None)
 
 
 def _names(form):
-    """Return the names of files that may hold a kernel, for the best level of instructions first. A user's function has
-    NumPy's functions as Numba implements them, whose version counts then."""
+    """Return the names of files that may hold a kernel, those of the best instruction level first. A user's function
+    contains Numba's implementations of NumPy functions, so that the versions of Numba and llvmlite count."""
     versions = ()
     if form.compiled.key:
         from importlib.metadata import PackageNotFoundError, version  # takes as long as all of kernel_cache to import
@@ -80,7 +80,7 @@ def _names(form):
 
 
 def _address(path):
-    """Return the address of the symbol of a shared object, which is loaded for good; 0 where the system loads none."""
+    """Return the address of the symbol of a shared object, which stays loaded; 0 if the system cannot load it."""
     try:
         return ctypes.cast(ctypes.CDLL(str(path.resolve())).kernel, ctypes.c_void_p).value
     except OSError as error:
@@ -89,7 +89,7 @@ def _address(path):
 
 
 def _built(form, name):
-    """Return the address of a kernel that is built now, and kept where that is possible; 0 where it cannot be."""
+    """Build a kernel and store it if possible. Return its address; 0 if it cannot be built."""
     from screw_dynamics.numba_internals.objects import object_of
 
     data = object_of(form.compiled.function, types_of(form.signature), levels()[0])
@@ -107,7 +107,7 @@ def _built(form, name):
 
 
 def _linked(data, folder):
-    """Return the shared object of an object file, in a folder."""
+    """Return the shared object that is linked from the data of an object file, in a folder."""
     parts, whole = folder / "kernel.o", folder / "kernel.so"
     parts.write_bytes(data)
     command = [*linker(), "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, parts, RUNTIME, "-lm"]

@@ -1,7 +1,7 @@
-"""Folders that hold machine code: where they are, which of them are trusted, and what a file in one looks like.
+"""Folders that hold machine code: their paths, the trust in them, and the format of their files.
 
 Loading machine code runs it. A file is therefore read only if nobody but this user and root can have written it, and
-used only if its checksum is right: a flipped bit would otherwise be a crash, or a wrong torque."""
+used only if its checksum is right: a flipped bit could cause a crash or a wrong torque."""
 import fcntl
 import hashlib
 import logging
@@ -17,31 +17,31 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 SUFFIX = ".kernel"      # of Numba's compile results
 SHARED_OBJECT = ".kernel.so"
-SOURCES = ".sources"    # of what dependencies.py finds
-UNUSED = 60 * 86400     # s: a file that no process has loaded for so long is removed
-PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code, before compiling it too
+SOURCES = ".sources"    # of the results of dependencies.py
+UNUSED = 60 * 86400     # s: a file that no process has loaded for this long is removed
+PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
-_MAGIC = b"screw_dynamics machine code 2\n"        # ends a file, with the checksum of what comes before
+_MAGIC = b"screw_dynamics machine code 2\n"        # ends a file, after the checksum of the data before it
 _log = logging.getLogger("screw_dynamics")
 _said: set[str] = set()
 
 
 def say_once(text: str) -> None:
-    """Log a warning, the first time in this process that there is reason to."""
+    """Log a warning at its first occurrence in this process."""
     if text not in _said:
         _said.add(text)
         _log.warning(text)
 
 
 class Folder:
-    """Files of machine code in a folder that one of these users (uid), and nobody else, may write."""
+    """A folder of machine-code files that only these users (uid) may write."""
 
     def __init__(self, path: Path, owners: set[int]):
         self.path, self._owners = path, owners
 
     def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
-        """Return the data of a name; None if there is no such file, or it is damaged or not to be trusted."""
+        """Return the data of a name; None if there is no such file, or if it is damaged or not trusted."""
         with suppress(OSError), open(self.file(name, suffix), "rb") as file:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
                 fault = self._fault(status)
@@ -51,12 +51,13 @@ class Folder:
             data, end = _parted(file.read())
             if end == hashlib.sha256(data).digest() + _MAGIC:
                 with suppress(OSError):
-                    os.utime(file.fileno())                     # in use: see `write`
+                    os.utime(file.fileno())                     # marks the file as used: see `write`
                 return data
         return None
 
     def write(self, name: str, data: bytes, suffix: str = SUFFIX) -> Path:
-        """Write a file at once, and remove those that are long unused. Raises OSError if that is not possible."""
+        """Write a file atomically, and remove files that are unused for long. Raises OSError if the file cannot be
+        written."""
         self._make()
         handle, temporary = tempfile.mkstemp(dir=self.path, suffix=f"{SUFFIX}.tmp")
         try:
@@ -79,7 +80,7 @@ class Folder:
         try:
             self._make()
             lock = open(f"{self.file(name)}.lock", "w")
-        except OSError:                                         # nowhere to write: each for itself
+        except OSError:                                         # no folder to write to: no turns
             yield
             return
         with lock:
@@ -96,7 +97,7 @@ class Folder:
                     os.unlink(lock.name)
 
     def clear(self) -> int:
-        """Remove all machine code; returns how many files that were."""
+        """Remove all machine code. Return the number of removed kernels."""
         files = self._files()
         for file in files:
             file.unlink(missing_ok=True)
@@ -112,14 +113,15 @@ class Folder:
                 for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):
-        """Make the folder if it does not exist. Raises OSError if nothing can be kept in it."""
+        """Make the folder if it does not exist. Raises OSError if it is not trusted or cannot be made."""
         self.path.mkdir(mode=0o755, parents=True, exist_ok=True)
         fault = self._fault(self.path.stat())
         if fault:
             raise OSError(fault)
 
     def unfit(self) -> str | None:
-        """Return the reason why the folder is not used; None if it is trusted. Make it, if it does not exist."""
+        """Return the reason for which the folder is not used; None if it is trusted. The folder is made if it does not
+        exist."""
         try:
             self._make()
         except OSError as error:
@@ -127,7 +129,7 @@ class Folder:
         return None
 
     def _fault(self, status):
-        """Return the reason why a file or a folder is not trusted, or None."""
+        """Return the reason for which a file or a folder is not trusted, or None."""
         if status.st_uid not in self._owners:
             return f"it belongs to another user ({status.st_uid})"
         shared = status.st_mode & OTHERS
@@ -137,13 +139,14 @@ class Folder:
 
 
 def _parted(contents):
-    """Return the contents of a file as they were given to `write`, and what that put after them."""
+    """Return the data of a file, as passed to `write`, and the trailer that `write` appended."""
     size = max(len(contents) - 32 - len(_MAGIC), 0)
     return contents[:size], contents[size:]
 
 
 def _is_private(gid):
-    """True for a group of one user: Debian and Fedora make one for each, with files that it may write."""
+    """Return True for a group of one user. Debian and Fedora make one such group for each user, and the user's files
+    are group-writable."""
     import grp
     import pwd
     try:
@@ -154,15 +157,17 @@ def _is_private(gid):
 
 
 def installed() -> Folder:
-    """Return the kernels that came with the package; in a checkout, beside which it may be installed too, those of the
-    installed one, which serve the same sources. Whoever owns the source files is trusted: they run all the same."""
+    """Return the folder of kernels that came with the package. A checkout may have an installed package beside it: then
+    its kernels, which serve the same sources. The owner of the source files is trusted, because their code runs
+    anyway."""
     own, copy = (place / "machine_code" for place in (PACKAGE, Path(sysconfig.get_path("purelib"), PACKAGE.name)))
     return Folder(own if own.is_dir() else copy, {0, os.geteuid(), os.stat(__file__).st_uid})
 
 
 def own() -> Folder:
-    """Return the user's: the first of `places` that is trusted, made if it does not exist. Why others are not is logged
-    once; without any, it is the first, of which `read` and `write` tell what is wrong."""
+    """Return the user's folder: the first of `places` that is trusted, made if it does not exist. The reasons for which
+    earlier ones are not used are logged once. If none is trusted, return the first, whose `read` and `write` report the
+    fault."""
     first, refused = None, []
     for path in places():
         folder = Folder(path, {0, os.geteuid()})
@@ -176,8 +181,9 @@ def own() -> Folder:
 
 
 def found(name: str, suffix: str) -> tuple[Path, bytes] | None:
-    """Return a file of what came with the package, or of the user's, and its data; None if neither has it."""
-    for place in (installed, own):          # of the user's folder nothing is logged where the other serves
+    """Return the path and the data of a file of the installed package, or else of the user's folder; None if neither
+    has it."""
+    for place in (installed, own):          # no warning about the user's folder if the installed one has the file
         folder = place()
         if (data := folder.read(name, suffix)) is not None:
             return folder.file(name, suffix), data
@@ -185,7 +191,7 @@ def found(name: str, suffix: str) -> tuple[Path, bytes] | None:
 
 
 def keep(name: str, data: bytes, suffix: str) -> Path | None:
-    """Write a file into the user's folder; None, with a line in the log, once, if that is not possible."""
+    """Write a file into the user's folder. If that fails, return None and log a warning once."""
     folder = own()
     try:
         return folder.write(name, data, suffix)
@@ -196,8 +202,8 @@ def keep(name: str, data: bytes, suffix: str) -> Path | None:
 
 
 def places() -> Iterator[Path]:
-    """$SCREW_DYNAMICS_CACHE_DIR, else screw_dynamics in $NUMBA_CACHE_DIR or $XDG_CACHE_HOME; ~/.cache/screw_dynamics;
-    a folder of this user for temporary files."""
+    """Yield candidate folders: $SCREW_DYNAMICS_CACHE_DIR, else screw_dynamics in $NUMBA_CACHE_DIR or $XDG_CACHE_HOME;
+    ~/.cache/screw_dynamics; a folder of this user for temporary files."""
     chosen, caches = (os.environ.get("SCREW_DYNAMICS_CACHE_DIR"),
                       os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME"))
     for path in (chosen, not chosen and caches and f"{caches}/screw_dynamics", "~/.cache/screw_dynamics"):
@@ -206,6 +212,6 @@ def places() -> Iterator[Path]:
                 yield Path(path).expanduser()
     try:
         shared = tempfile.gettempdir()
-    except OSError:                                             # none that can be written
+    except OSError:                                             # no temporary folder can be written
         shared = "/tmp"
     yield Path(shared, f"screw_dynamics_{os.geteuid()}")

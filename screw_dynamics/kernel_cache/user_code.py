@@ -1,7 +1,7 @@
-"""Hash of a user's function: its code, and all that it refers to.
+"""Hash of a user's function: its code, and all objects that it refers to.
 
-Numba makes constants of globals and closure values, so a changed gain is other code. Where anything is of a kind that
-this file does not know, or calls itself, there is no hash, and every process compiles the function: never stale."""
+Numba makes constants of globals and closure values, so a changed gain is different code. If an object is of an unknown
+kind, or a function calls itself, there is no hash, and every process compiles the function: the code is never stale."""
 import builtins
 import dis
 import hashlib
@@ -14,19 +14,21 @@ import numpy as np
 
 from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 
-# Modules whose attributes are what their version says. Others are a user's: the attributes that code names count.
+# Modules whose attributes are determined by their version. Other modules are a user's: the attributes that code names
+# count.
 LIBRARIES = "numpy", "math", "cmath", "operator", "numba", "scipy", "screw_dynamics"
 
 
 class Fingerprint(NamedTuple):
-    """key: the hash, or None if the function refers to something unknown; names: all names and strings in its code."""
+    """A function's fingerprint. key: the hash, or None if the function refers to an unknown object; names: all names
+    and strings in its code."""
 
     key: str | None
     names: frozenset[str]
 
 
 def fingerprint(function: Callable) -> Fingerprint:
-    """Return the fingerprint of a Python function, or of one that Numba has jitted."""
+    """Return the fingerprint of a Python function, or of a function that Numba has jitted."""
     walk = _Walk()
     if isinstance(function, FunctionType):
         walk.function(function)
@@ -36,24 +38,24 @@ def fingerprint(function: Callable) -> Fingerprint:
 
 
 def is_library(module: str | None) -> bool:
-    """True for the name of a module whose attributes are what its version says."""
+    """Return True for the name of a module whose attributes are determined by its version."""
     return isinstance(module, str) and module.partition(".")[0] in LIBRARIES
 
 
 def globals_of(code: CodeType) -> frozenset[str]:
-    """Return the names of the globals that code reads, not those that code within it reads."""
+    """Return the names of the globals that code reads, without those that nested functions read."""
     return frozenset(i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
 
 
 def rebound(function: Callable, name: str) -> int | None:
-    """Return the line at which a function assigns to a variable of its own, so that the name stands for another object
-    from there on; None if it does not. Operators such as += write into the array."""
+    """Return the line at which a function assigns to a local variable of this name, so that the name refers to another
+    object from there on; None if it does not. Operators such as += write into the array and do not count."""
     code = getattr(function, "py_func", function).__code__
     lines, line, before = dict(dis.findlinestarts(code)), code.co_firstlineno, None
     for i in dis.get_instructions(code):
         line = lines.get(i.offset) or line
         if i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
-            stored = i.argval if isinstance(i.argval, tuple) else (i.argval,)       # two in one, since Python 3.13
+            stored = i.argval if isinstance(i.argval, tuple) else (i.argval,)  # two names since Python 3.13
             if name in stored[:1 if i.opname.endswith("LOAD_FAST") else None] and not _in_place(before):
                 return line
         before = before if i.opname == "EXTENDED_ARG" else i
@@ -61,13 +63,14 @@ def rebound(function: Callable, name: str) -> int | None:
 
 
 def _in_place(instruction):
-    """True for an instruction of an operator such as +=; INPLACE_ADD and others are those of Python 3.10."""
+    """Return True for an instruction of an in-place operator such as +=; INPLACE_ADD and similar ones are those of
+    Python 3.10."""
     return instruction is not None and (instruction.opname.startswith("INPLACE_") or (
         instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("=")))
 
 
 def with_inner(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of a function, and of the functions within it."""
+    """Yield the code of a function and of its nested functions."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -75,7 +78,7 @@ def with_inner(code: CodeType) -> Iterator[CodeType]:
 
 
 class _Walk:
-    """A walk through all that a function refers to, each object once."""
+    """A traversal of all objects that a function refers to, each object once."""
 
     def __init__(self):
         self.hash, self.names, self.known, self._seen, self._open = hashlib.sha256(), set(), True, {}, set()
@@ -87,7 +90,7 @@ class _Walk:
             self.hash.update(len(text).to_bytes(8, "little") + text)
 
     def take(self, x: Any) -> None:
-        """Add an object."""
+        """Add an object to the hash."""
         if isinstance(x, (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))):
             self._note(type(x).__name__, x)                   # repr of a float is exact
         elif isinstance(x, np.generic) and x.dtype.kind in "biufc":
@@ -102,7 +105,7 @@ class _Walk:
                 self.take(part)
         elif id(x) in self._seen:
             self._note("again", self._seen[id(x)])
-            self.known &= id(x) not in self._open             # functions that call themselves cannot be loaded
+            self.known &= id(x) not in self._open             # recursive functions cannot be loaded
         else:
             self._seen[id(x)] = len(self._seen)
             self._open.add(id(x))
@@ -110,7 +113,7 @@ class _Walk:
             self._open.remove(id(x))
 
     def _reference(self, x):
-        """Add what is known by its name, or by its code."""
+        """Add an object that is identified by its name or by its code."""
         module = "numpy" if isinstance(x, np.ufunc) else getattr(x, "__module__", None)
         if is_jitted(x):
             self._note("jitted", sorted((name, repr(value)) for name, value in x.targetoptions.items()),
@@ -120,8 +123,8 @@ class _Walk:
             self._note("module", x.__name__)
         elif callable(x) and (module == "builtins" or is_library(module)):
             self._note("named", module, getattr(x, "__qualname__", None) or repr(x))
-        else:                                                 # a plain function too: what stands for it in compiled
-            self.known = False                                # code is registered elsewhere
+        else:  # a plain function, too: its substitute in compiled code is registered elsewhere
+            self.known = False
             if isinstance(x, FunctionType):
                 self.function(x)
 
@@ -134,7 +137,7 @@ class _Walk:
         for cell in function.__closure__ or ():
             try:
                 self.take(cell.cell_contents)
-            except ValueError:                                # empty as yet
+            except ValueError:                                # an empty cell
                 self.known = False
 
     def _code(self, code, names):
@@ -155,7 +158,7 @@ class _Walk:
                 self._attributes(names[name], code.co_names)
 
     def _attributes(self, module, names):
-        """Add what code may read of a user's module."""
+        """Add the attributes of a user's module that code may read."""
         if is_library(module.__name__):
             return
         for name in names:

@@ -1,4 +1,4 @@
-"""The line of a user's function that cannot be compiled, and the reason: Numba's messages are pages."""
+"""The line of a user's function that cannot be compiled, and the reason, in place of Numba's long messages."""
 import linecache
 import os
 import re
@@ -11,13 +11,13 @@ from screw_dynamics.numba_internals.compiler import CALLED, overload, types
 
 from .user_code import rebound
 
-refusals: list[str] = []        # why this package refused to compile something, in its own words
+refusals: list[str] = []        # reasons for which this package refused to compile something
 READONLY = "it writes into an array that it may only read: those of the module and of the function around are constant"
 _NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
 
 
 def refuse(message: str) -> None:
-    """Raise a TypingError whose message will be the reason that `why_not` gives."""
+    """Raise a TypingError whose message becomes the reason that `why_not` returns."""
     refusals.append(message)
     from numba.core.errors import TypingError
 
@@ -25,7 +25,8 @@ def refuse(message: str) -> None:
 
 
 def returns_nothing(result: Any, what: str = "it") -> None:
-    """Refuse the result of a user's function, which must set efforts instead."""
+    """Raise ValueError, in compiled code TypingError, if a user's function returns a result: it must set efforts
+    instead."""
     if result is not None:
         raise ValueError(f"{what} returns {described(result)}; it must return nothing, and set tau")
 
@@ -38,13 +39,14 @@ def _returns_nothing(result, what="it"):
 
 
 def place(file: str, line: int) -> str:
-    """Return a line of a user's as messages show it."""
+    """Return a line of a user's file as messages show it."""
     code = linecache.getline(file, line).strip()
     return f"{file}, line {line}" + (f": {code}" if code else "")
 
 
 def rebinding(function: Callable) -> str:
-    """Return why a function that assigns to the name tau sets no efforts, and its line; "" if it does not assign."""
+    """Return the error text, with its line, for a function that assigns to the name tau and so sets no efforts; "" if
+    it does not assign."""
     line = rebound(function, "tau")
     if line is None:
         return ""
@@ -53,16 +55,16 @@ def rebinding(function: Callable) -> str:
 
 
 def why_not(function: Callable, error: Exception) -> tuple[str, str]:
-    """Return the place in a function that Numba complains of, and its reason, or the first of `refusals` that it
-    quotes."""
+    """Return the location of Numba's error in a function, and the reason: the first of `refusals` that the error
+    quotes, or else Numba's own."""
     python = getattr(function, "py_func", function)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colors
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without color codes
     where = place(python.__code__.co_filename, _line(python, error, text))
     return where, next((refusal for refusal in refusals if refusal in text), "") or _reason(error, text)
 
 
 def _line(python, error, text):
-    """Return the line of the function, as far as Numba tells, that it complains of."""
+    """Return the line of the function that Numba's error refers to; its first line if Numba reports none."""
     code = python.__code__
     found = [getattr(x, "loc", None) for x in (*_in_frames(error, "self"), error)]
     places = [(loc.filename, loc.line) for loc in reversed(found) if hasattr(loc, "filename")]
@@ -73,7 +75,7 @@ def _line(python, error, text):
 
 
 def _reason(error, text):
-    """Numba's reason in one line."""
+    """Return Numba's reason in one line."""
     from numba.core.errors import NumbaError
 
     if "setitem(readonly" in text or not isinstance(error, NumbaError) and _writes_what_is_constant(error):
@@ -89,11 +91,11 @@ def _reason(error, text):
 
 
 def _writes_what_is_constant(error):
-    """True if Numba failed on an operator such as += on an array that may only be read."""
+    """Return True if Numba failed on an operator such as += on a read-only array."""
     called = (_in_frames(error, "args") or [None])[-1]
     return isinstance(called, tuple) and called and isinstance(called[0], types.Array) and not called[0].mutable
 
 
 def _in_frames(error, name):
-    """Return the values of a variable in the frames that an error went through, outermost first."""
+    """Return the values of a variable in the frames of an error's traceback, outermost first."""
     return [frame.f_locals.get(name) for frame, _ in traceback.walk_tb(error.__traceback__)]

@@ -1,8 +1,8 @@
-"""A user's function as it is compiled, with checks of bounds, and as plain Python, which tells where it fails.
+"""A user's function compiled with bounds checks, and as plain Python, which locates errors.
 
-Numba checks no bounds by default: an index past the end reads and writes memory of somebody else. Here it checks
-them in the function, and in the jitted functions that this calls, which may have been compiled without before: all are
-compiled anew. numba.njit(boundscheck=False) on one of them leaves that one as it is."""
+Numba checks no bounds by default: an index past the end reads and writes foreign memory. Here Numba checks bounds in
+the function and in the jitted functions that it calls. These may have been compiled without checks, so all are compiled
+anew. numba.njit(boundscheck=False) exempts a function."""
 from collections.abc import Callable
 from contextlib import suppress
 from types import CellType, FunctionType, ModuleType
@@ -16,19 +16,20 @@ from .user_code import globals_of, is_library, with_inner
 
 def bounds_checked(function: Callable, **options: Any) -> Any:
     """Return a function, jitted with these options or by the user, that raises IndexError for an index out of bounds.
-    It is for compiled code to call."""
+    Only compiled code calls it."""
     if is_jitted(function):
         return _Rebuilding(_checked).dispatcher(function)
     return jit(_Rebuilding(_checked).function(function), boundscheck=True, **options)
 
 
 def in_python(function: Callable) -> FunctionType:
-    """Return a function without Numba, nor in the jitted functions that it calls."""
+    """Return a copy of a function in plain Python, in which the jitted functions that it calls are plain Python,
+    too."""
     return _Rebuilding(lambda jitted, python: python).function(getattr(function, "py_func", function))
 
 
 def _checked(jitted, python):
-    """Return a user's jitted function again, of other code, with checks unless its user does not want them."""
+    """Return a user's jitted function of other code, with bounds checks unless the user has disabled them."""
     import numba
 
     options = jitted.targetoptions
@@ -36,7 +37,7 @@ def _checked(jitted, python):
 
 
 class _Rebuilding:
-    """Copies of functions in which other functions, make(jitted, python), stand for the jitted ones."""
+    """Copies of functions in which make(jitted, python) replaces each jitted function."""
 
     def __init__(self, make: Callable[[Any, FunctionType], Callable]):
         self._make, self._made = make, {}
@@ -68,17 +69,17 @@ class _Rebuilding:
         return copy
 
     def _fill(self, original, copy):
-        """Let a copy see what stands for what its original sees."""
+        """Fill a copy's globals and closure with copies of the objects that its original reads."""
         names, codes = original.__globals__, list(with_inner(original.__code__))
         attributes = frozenset(name for code in codes for name in code.co_names)
         wanted = names.keys() & frozenset().union(*map(globals_of, codes))
         copy.__globals__.update({name: self.take(names[name], attributes) for name in wanted})
         for cell, other in zip(original.__closure__ or (), copy.__closure__ or (), strict=True):
-            with suppress(ValueError):                        # empty as yet
+            with suppress(ValueError):                        # an empty cell
                 other.cell_contents = self.take(cell.cell_contents, attributes)
 
     def _module(self, module, names):
-        """Return a user's module, with what stands for the functions that code may read of it."""
+        """Return a copy of a user's module in which the functions that code may read are replaced."""
         if module not in self._made:
             self._made[module] = copy = ModuleType(module.__name__)
             vars(copy).update(vars(module))
@@ -87,7 +88,7 @@ class _Rebuilding:
 
 
 def _copy(python):
-    """Return a copy of a function, with globals of its own, and a closure that is empty as yet."""
+    """Return a copy of a function, with globals of its own and a closure whose cells are empty."""
     cells = tuple(CellType() for _ in python.__closure__ or ()) or None
     copy = FunctionType(python.__code__, dict(python.__globals__), python.__name__, python.__defaults__, cells)
     copy.__qualname__, copy.__module__, copy.__kwdefaults__ = (python.__qualname__, python.__module__,

@@ -1,10 +1,11 @@
-"""All that this package takes from Numba: the others import `compiler`, and none what Numba does not document.
+"""All internals of Numba that this package uses. Other packages import `compiler`, and nothing undocumented of Numba.
 
-Documented, and used everywhere: `njit` and its options, `types`, `numba.extending`, and of `numba.core` what Numba's
-own chapters on extending it show, `cgutils` and `errors`; llvmlite's `ir` and `binding`. Without a promise, and here:
+Documented, and used everywhere: `njit` and its options, `types`, `numba.extending`, and of `numba.core` the modules
+shown in Numba's own chapters on extensions, `cgutils` and `errors`; llvmlite's `ir` and `binding`. Undocumented:
 
-- `linking` and `objects`, compilers of three kinds of functions, and `kept_code`, which writes what they make to disk
-  and reads it. On a Numba that is not known these give way to Numba's own compiler, and every process compiles what it
-  needs: the same results, only later. `tested` has the versions, and chooses; `pipelines` is what others take.
-- `calls`, `arrays`, `dispatchers`: small things that nothing documented stands for. Without them there
-  is an error that names the versions."""
+- `linking` and `objects`, compilers of three kinds of functions, and `kept_code`, which writes compile results to disk
+  and reads them. With an untested Numba they are replaced by Numba's own compiler, and every process compiles its
+  kernels: the results are the same, only later. `tested` has the versions and selects; other modules import
+  `pipelines`.
+- `calls`, `arrays`, `dispatchers`: small functions without a documented equivalent. If Numba lacks them, an error names
+  the tested versions."""

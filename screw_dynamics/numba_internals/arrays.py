@@ -1,4 +1,4 @@
-"""Arrays inside of compiled code: their structs, and memory for new ones. Numba documents neither."""
+"""Arrays in compiled code: their structs, and memory for new ones. Numba documents neither."""
 from .tested import required
 
 with required("handle arrays"):

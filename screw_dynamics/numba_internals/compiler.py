@@ -1,8 +1,8 @@
-"""Numba, imported when something is first compiled.
+"""Numba, imported at the first compilation.
 
-Modules import from here what they would import from Numba and llvmlite. `types`, `cgutils` and `ir` stand for modules
-that are imported when an attribute is first asked for. Declarations to Numba (`overload`, `intrinsic`, `kernel`) wait
-until `start` makes them, before anything is compiled."""
+Modules import from here what they would import from Numba and llvmlite. `types`, `cgutils` and `ir` are proxies of
+modules that are imported when an attribute is first read. Declarations to Numba (`overload`, `intrinsic`, `kernel`) are
+queued until `start` makes them, before the first compilation."""
 from __future__ import annotations
 
 import logging  # noqa: F401  whose lock a fork takes after that of here: Numba logs while it is imported
@@ -15,16 +15,16 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-# `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
+# `fastmath=True` would also assume that no number is infinite or NaN, and break the argument reduction of sincos.
 FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
-# Called by compiled code alone.
+# Functions that only compiled code calls.
 CALLED = dict(no_cfunc_wrapper=True, no_cpython_wrapper=True)
 CALLEE = dict(FLAGS, **CALLED)
 INLINE = dict(CALLEE, forceinline=True)
 
 
 def _jit_is_disabled():
-    """True if NUMBA_DISABLE_JIT is set, as Numba reads it; or was set in Numba itself, if that is there."""
+    """Return True if NUMBA_DISABLE_JIT is set, as Numba reads it, or if Numba is imported and its JIT is disabled."""
     if "numba" in sys.modules:
         return bool(sys.modules["numba"].config.DISABLE_JIT)
     try:
@@ -33,17 +33,17 @@ def _jit_is_disabled():
         return False
 
 
-PLAIN = _jit_is_disabled()                  # NUMBA_DISABLE_JIT=1: entry points, too, run in plain Python
+PLAIN = _jit_is_disabled()                  # NUMBA_DISABLE_JIT=1: entry points run in plain Python, too
 
 
 class Module:
-    """A module that is imported when an attribute is first asked for."""
+    """A module that is imported when an attribute is first read."""
 
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the module, kept from then on."""
+        """Return an attribute of the module, and store it."""
         if name.startswith("__"):
             raise AttributeError(name)
         value = getattr(import_module(self._name), name)
@@ -58,15 +58,15 @@ numba_arrays: Any = Module("screw_dynamics.numba_internals.arrays")
 numba_calls: Any = Module("screw_dynamics.numba_internals.calls")
 _pipelines: Any = Module("screw_dynamics.numba_internals.pipelines")
 
-_declarations: deque[Callable[[], Any]] = deque()       # that wait for `start`, in order
+_declarations: deque[Callable[[], Any]] = deque()       # queued until `start`, in order
 _started = False
 lock = RLock()                              # held while Numba is imported, and while it compiles
-if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
+if hasattr(os, "register_at_fork"):  # a fork waits for the lock: LLVM and Numba must be idle
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def declare(declaration: Callable[[], Any]) -> None:
-    """Have `start` call a function that declares something to Numba, or call it now if that has been."""
+    """Queue a function that declares something to Numba for `start`, or call it now if `start` has run."""
     if not PLAIN:
         _declarations.append(declaration)
         if _started:
@@ -75,14 +75,14 @@ def declare(declaration: Callable[[], Any]) -> None:
 
 def start() -> None:
     """Import Numba and make all declarations, once in a process. Raises RuntimeError if Numba's JIT is disabled in a
-    way that could not be seen before."""
+    way that was not visible at import."""
     global _started
     if _started or PLAIN:
         return
     with lock:
         if _started:
             return
-        with ThreadPoolExecutor(1) as thread:       # where Ctrl-C does not leave half of it behind
+        with ThreadPoolExecutor(1) as thread:       # in a thread that Ctrl-C does not interrupt halfway
             numba = thread.submit(import_module, "numba").result()
         if numba.config.DISABLE_JIT:
             raise RuntimeError("Numba's JIT is disabled by a file .numba_config.yaml, or since screw_dynamics was "
@@ -90,11 +90,11 @@ def start() -> None:
         numba_calls.recognize(Intrinsic)
         _make_declarations()
         _started = True
-        _make_declarations()                # what another thread has declared meanwhile
+        _make_declarations()                # declarations of other threads made meanwhile
 
 
 def _make_declarations():
-    """Make those that wait, and those of modules that are imported meanwhile."""
+    """Make the queued declarations, and those of modules that are imported meanwhile."""
     while _declarations:
         try:
             declaration = _declarations.popleft()
@@ -102,32 +102,32 @@ def _make_declarations():
             return
         try:
             declaration()
-        except BaseException:               # as Ctrl-C: it is made next time
+        except BaseException:               # for example Ctrl-C: the declaration is made next time
             _declarations.appendleft(declaration)
             raise
 
 
 def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return Numba's types of arguments, from these or from their names, as ws.numbers_type(1, dtype="int64")."""
+    """Return Numba types of arguments, from types or from their names, such as ws.numbers_type(1, dtype="int64")."""
     scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
     return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
 
 
 def jit(function: Callable, **options: Any) -> Any:
-    """Return the dispatcher of a user's function that compiled code alone calls."""
+    """Return the dispatcher of a user's function that only compiled code calls."""
     start()
     return import_module("numba").njit(**{**CALLED, **_pipelines.USERS, **options})(function)
 
 
 def called(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of compiling, with the compiler of functions of this package that compiled code alone calls."""
+    """Return compile options extended by the compiler of this package's functions that only compiled code calls."""
     return dict(options, **_pipelines.CALLEE)
 
 
 # ------------------------------------------------------------------------------------------------- declarations
 def overload(function: Callable, jit_options: dict | None = None, **options: Any) -> Callable:
-    """Decorate the function that returns, from the types of arguments, the implementation of `function` in compiled
-    code, as numba.extending.overload does; the options of compiling are INLINE, if none are given."""
+    """Return a decorator for a function that returns, from the types of arguments, the implementation of `function` in
+    compiled code, as numba.extending.overload does. The compile options are INLINE by default."""
     def decorate(implementation):
         declare(lambda: import_module("numba.extending").overload(
             function, jit_options=called(INLINE if jit_options is None else jit_options), **options)(implementation))
@@ -136,7 +136,7 @@ def overload(function: Callable, jit_options: dict | None = None, **options: Any
 
 
 class Intrinsic:
-    """A function that builds LLVM's code, as numba.extending.intrinsic."""
+    """A function that builds LLVM code, as numba.extending.intrinsic does."""
 
     def __init__(self, define: Callable):
         self._define, self.__doc__ = define, define.__doc__
@@ -150,8 +150,8 @@ intrinsic: Any = Intrinsic
 
 
 def _jitable(whole: bool, **options):
-    """Return a decorator of functions that compiled code calls: they remain as they are. whole: as a part of callers
-    alone."""
+    """Return a decorator that registers functions for compiled code and returns them unchanged. whole: they are
+    compiled only as a part of their callers."""
     def decorate(function):
         declare(lambda: import_module("numba.extending").register_jitable(
             **called(options) if whole else options)(function))
@@ -160,8 +160,8 @@ def _jitable(whole: bool, **options):
 
 
 kernel = _jitable(True, **INLINE)
-# Not forced into callers, where LLVM may still put what is short: slower than a kernel, but compiled just once.
+# Not forcibly inlined, although LLVM may still inline short ones: slower than a kernel, but compiled just once.
 noinline = _jitable(True, **CALLEE, forceinline=False)
-# A kernel that Numba compiles in its own way: optimized by itself and again in its callers, straight lines take up to a
-# quarter less time, and a twentieth more to compile.
+# A kernel that Numba compiles in its own way: optimized by itself and again in its callers. Straight-line code takes up
+# to a quarter less time, and a twentieth more to compile.
 optimized_alone = _jitable(False, **FLAGS, **CALLED, forceinline=True)

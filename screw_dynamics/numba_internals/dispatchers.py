@@ -1,4 +1,4 @@
-"""Dispatchers of functions that njit has made."""
+"""Dispatchers of jitted functions."""
 import sys
 from typing import Any
 
@@ -7,7 +7,7 @@ from .tested import required
 
 @required("tell jitted functions from others")
 def is_jitted(x: Any) -> bool:
-    """Return True for a dispatcher."""
+    """Return True for a Numba dispatcher."""
     if "numba" not in sys.modules:
         return False
     from numba.core.dispatcher import Dispatcher
@@ -16,11 +16,11 @@ def is_jitted(x: Any) -> bool:
 
 
 def may_compile(jitted: Any) -> bool:
-    """False if a dispatcher keeps to the signatures that it was given, or has been told to."""
+    """Return False if a dispatcher is limited to its given signatures or its compilation is disabled."""
     return jitted._can_compile
 
 
 def let_compile(jitted: Any, allowed: bool) -> None:
-    """Have a dispatcher compile for new types of arguments, or raise TypeError. Its method disable_compile does that
-    only once there is a signature."""
+    """Make a dispatcher compile for new argument types, or raise TypeError. Its method disable_compile requires an
+    existing signature."""
     jitted._can_compile = allowed

@@ -1,26 +1,26 @@
-"""Compile results as bytes, and how a dispatcher is given a cache of another kind than Numba's.
+"""Serialization of compile results, and a dispatcher's use of a cache other than Numba's.
 
-Nothing of this is called, nor imported from Numba, unless `tested.in_use()`."""
+Nothing of this module is called, or imported from Numba, unless `tested.in_use()`."""
 import pickle
 from typing import Any
 
 
 def bytes_of(result: Any) -> bytes | None:
-    """Return a compile result, to be written to a file; None if its code refers to objects of this process."""
+    """Return a compile result as bytes for a file; None if its code refers to objects of this process."""
     from numba.core.serialize import dumps
     return None if result.library.has_dynamic_globals else dumps(result._reduce())
 
 
 def result_of(data: bytes, target_context: Any) -> Any:
-    """Return the compile result of bytes that were written with the same versions of Numba and Python; Exception of any
-    kind for others. Its machine code is loaded."""
+    """Return the compile result of bytes that were written with the same versions of Numba and Python, and load its
+    machine code. Raises an exception of any kind for other versions."""
     from numba.core.compiler import CompileResult
     return CompileResult._rebuild(target_context, *pickle.loads(data))
 
 
 def get_ready(target_context: Any, everything: bool) -> None:
-    """Have there what machine code calls that is loaded: of the package Numba's runtime; of a user everything, which
-    takes 0.4 s to import."""
+    """Make the functions available that loaded machine code calls: Numba's runtime for code of this package; for a
+    user's code all functions, whose import takes 0.4 s."""
     from numba.core.runtime import rtsys
     rtsys.initialize(target_context)
     if everything:
@@ -28,7 +28,8 @@ def get_ready(target_context: Any, everything: bool) -> None:
 
 
 def target() -> tuple:
-    """Return the target of machine code: triple, name and features of the processor; and Numba's settings for it."""
+    """Return the target of machine code: triple, name and features of the processor; and Numba's settings for machine
+    code."""
     from numba import config
     from numba.core.registry import cpu_target
     return (*cpu_target.target_context.codegen().magic_tuple(), config.OPT, config.LOOP_VECTORIZE,
@@ -36,6 +37,6 @@ def target() -> tuple:
 
 
 def keep_by(dispatcher: Any, cache: Any) -> None:
-    """Have a dispatcher ask a cache before it compiles, load_overload(signature, target context), and hand it what it
-    compiled, save_overload(signature, result)."""
+    """Make a dispatcher call load_overload(signature, target context) of a cache before it compiles, and
+    save_overload(signature, result) afterwards."""
     dispatcher._cache = cache

@@ -1,11 +1,11 @@
-"""Compilers of functions that compiled code alone calls, and of entry points, which call these.
+"""Compilers of functions that only compiled code calls, and of entry points, which call these.
 
-Numba compiles each function as if Python called it: its code is optimized, made machine code of, and linked into that
-of its callers, where it is optimized again. Here the code of a function that compiled code alone calls stays as it is
-lowered; an entry point links all that it calls, directly or not, and the whole is optimized once. That takes two thirds
-of the time, and what comes out is as fast.
+Numba compiles each function as if Python called it: it optimizes the code, makes machine code, and links the code into
+the callers, where it is optimized again. Here the code of a function that only compiled code calls stays as it is
+lowered. An entry point links all functions that it calls, directly or not, and the whole is optimized once. That takes
+two thirds of the time, and the result is as fast.
 
-Functions that call each other in a circle cannot be compiled so."""
+Mutually recursive functions cannot be compiled this way."""
 import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -22,22 +22,22 @@ from numba.core.typed_passes import NativeLowering
 
 from .tested import give_up, in_use
 
-# Numba's passes for what this package does not use in kernels: `with`, closures, array expressions, inline="always" and
-# others. After most of them Numba finds the variables that are alive anew, an eleventh of the time of compiling in all.
+# Numba's passes for features that kernels do not use: `with`, closures, array expressions, inline="always" and others.
+# After most of them Numba repeats its live-variable analysis, which takes an eleventh of the compile time in all.
 UNUSED = {"WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "InlineInlinables",
           "FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads",
           "NopythonRewrites", "DumpParforDiagnostics"}
-PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # else they are Numba's: before 0.62
+PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # False before Numba 0.62: there the passes are Numba's
 
 
 class Callee(JITCodeLibrary):
-    """The code of a function that becomes part of its callers' and has no machine code of its own."""
+    """The code of a function that becomes a part of its callers' code and has no machine code of its own."""
 
     _whole = None
 
     def add_llvm_module(self, ll_module: llvm.ModuleRef) -> None:
-        """Take in code, with its variables in registers: as it is lowered all of them are in memory, and each copy of
-        it in a caller would have to be cleaned of that."""
+        """Add a module, with its variables in registers. Lowering puts all variables in memory, and each copy in a
+        caller would have to be cleaned up."""
         if not PASSES_ARE_CHOSEN:
             return super().add_llvm_module(ll_module)
         ll_module.data_layout = self._codegen._data_layout
@@ -49,17 +49,17 @@ class Callee(JITCodeLibrary):
         self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
-        """Take in no code from now on."""
+        """Accept no more code."""
         self._raise_if_finalized()
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def alone(self) -> llvm.ModuleRef:
-        """Return the module of this function, without what it calls, to be linked."""
+        """Return the module of this function for linking, without the functions that it calls."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self):
-        """Return the module with all that it calls, for a caller that Numba compiles in its own way."""
+        """Return the module with all functions that it calls, for a caller that Numba compiles in its own way."""
         if self._whole is None:
             self._whole = Whole(self._codegen, self.name)
             self._whole._final_module.link_in(self._final_module, preserve=True)
@@ -68,10 +68,10 @@ class Callee(JITCodeLibrary):
 
 
 class Whole(JITCodeLibrary):
-    """The code of a function that has machine code, with all that it calls."""
+    """The code of a function that has machine code, with all functions that it calls."""
 
     def finalize(self) -> None:
-        """Optimize the whole, and make machine code of it."""
+        """Optimize the whole code, and make machine code."""
         module = self._final_module
         for library in callers_first(self._linking_libraries):
             if hasattr(library, "_reload_init"):                # since Numba 0.62
@@ -79,15 +79,16 @@ class Whole(JITCodeLibrary):
             module.link_in(library.alone() if isinstance(library, Callee) else library._get_module_for_linking(),
                            preserve=True)
         self._linking_libraries = []
-        # What is not inlined is nobody else's: parts that Numba compiles in its own way have names that are told apart
-        # in one process alone, and files of machine code come from several. Of one name, the loader takes one for all.
+        # Functions that are not inlined are internal. Names of functions that Numba compiles in its own way are unique
+        # in one process only, while files of machine code come from several. The loader would take one function for all
+        # of the same name.
         for function in module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = "internal"
         super().finalize()
 
     def _optimize_final_module(self):
-        """Once: Numba's two rounds are for reference counts, which code of numbers does without."""
+        """Optimize once. Numba's two rounds serve reference counts, which numerical code does not have."""
         if not PASSES_ARE_CHOSEN:
             return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
@@ -102,8 +103,8 @@ class Whole(JITCodeLibrary):
 
 
 def callers_first(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
-    """Libraries and those that they call, each once and after all of its callers: what nothing in a module refers to
-    when it is linked is left out."""
+    """Return libraries and those that they call, each once and after all of its callers. Linking omits a library that
+    nothing in the module refers to yet."""
     order, seen = [], set()
 
     def visit(libraries):
@@ -117,38 +118,38 @@ def callers_first(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
 
 
 def rename(state: StateDict) -> None:
-    """Give a function a name in machine code that no other has, in any process: Numba counts functions, in each process
-    from the same number on, and of two that are loaded from files an address is found by the name alone."""
+    """Give a function a machine-code name that is unique across processes. Numba numbers functions from the same start
+    in each process, and the address of a loaded function is looked up by its name alone."""
     state.func_ir.func_id.unique_id = secrets.randbits(64)
 
 
 class References(NRTContext):
-    """Numba's counts of references, but that nothing is taken apart in search of them that has none."""
+    """Numba's reference counting, which skips values of types without references."""
 
     def __init__(self, context: Any, enabled: bool):
         super().__init__(context, enabled)
         self._known: dict = {}
 
     def are_in(self, kind: Any) -> bool:
-        """True if values of a type hold references that are counted."""
+        """Return True if values of a type hold counted references."""
         if kind not in self._known:
-            self._known[kind] = False                       # until it is known: some models traverse themselves
+            self._known[kind] = False                       # until the result is known: some models are recursive
             model = self._context.data_model_manager[kind]
             self._known[kind] = (isinstance(kind, types.DeferredType) or model.has_nrt_meminfo()
                                  or any(map(self.are_in, model.traverse_types())))
         return self._known[kind]
 
     def get_meminfos(self, builder: Any, ty: Any, val: Any) -> list:
-        """Return the pairs (type, reference) that are counted in a value."""
+        """Return the pairs (type, reference) of the counted references in a value."""
         return super().get_meminfos(builder, ty, val) if self.are_in(ty) else []
 
 
 class Lower(lowering.Lower):
-    """Numba's lowering without what serves counted references, where a type holds none: Numba loads what a variable was
-    before each store, and fills it with zeros after its last use."""
+    """Numba's lowering, without the code for counted references if a type has none: Numba loads a variable's old value
+    before each store, and fills the variable with zeros after its last use."""
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Store a value into a variable."""
+        """Store a value in a variable."""
         if argidx is not None or name in self._singly_assigned_vars or self.context.nrt.are_in(self.typeof(name)):
             super().storevar(value, name, argidx)
         else:
@@ -156,7 +157,7 @@ class Lower(lowering.Lower):
             self.builder.store(value, self.getvar(name))
 
     def delvar(self, name: str) -> None:
-        """End the use of a variable."""
+        """End the lifetime of a variable."""
         if self.context.nrt.are_in(self.typeof(name)):
             super().delvar(name)
         elif name not in self._blk_local_varmap:
@@ -164,7 +165,7 @@ class Lower(lowering.Lower):
 
 
 class Lowering(NativeLowering):
-    """Lowers a function by Lower."""
+    """A pass that lowers a function by Lower."""
 
     lowering_class = Lower
 
@@ -178,12 +179,12 @@ class Lowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class CalleeLowering(Lowering):
-    """Lowers a function into a Callee, and makes it known to its callers."""
+    """A pass that lowers a function into a Callee, and registers it for its callers."""
 
     _name = "callee_lowering"
 
     def run_pass(self, state: StateDict) -> bool:
-        """Lower a function; the key to it, which has to be one that Python can call, has no address."""
+        """Lower a function. Its key must be callable by Python, but has no address."""
         rename(state)
         state.library = library = Callee(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
@@ -197,7 +198,7 @@ class CalleeLowering(Lowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class EntryLowering(Lowering):
-    """Lowers a function into a Whole, which can be kept on disk."""
+    """A pass that lowers a function into a Whole, which can be stored on disk."""
 
     _name = "entry_lowering"
 
@@ -210,13 +211,13 @@ class EntryLowering(Lowering):
 
 
 class _WithLowering(Compiler):
-    """Numba's compiler, but for the lowering, and without passes that a function has no use for."""
+    """Numba's compiler with another lowering, and without unused passes."""
 
     lowering: type[NativeLowering]
     unused = {"NativeLowering"}
 
     def define_pipelines(self) -> list[PassManager]:
-        """Numba's passes, with another lowering in place of its own if that works."""
+        """Return Numba's passes, with its lowering replaced if the replacement works."""
         passes, = super().define_pipelines()
         if not _are_sound():
             return [passes]
@@ -227,19 +228,19 @@ class _WithLowering(Compiler):
 
 
 class UsersCompiler(_WithLowering):
-    """Compiles a user's function that compiled code alone calls."""
+    """A compiler of a user's function that only compiled code calls."""
 
     lowering = CalleeLowering
 
 
 class CalleeCompiler(UsersCompiler):
-    """Compiles a function of this package that compiled code alone calls."""
+    """A compiler of a function of this package that only compiled code calls."""
 
     unused = UsersCompiler.unused | UNUSED
 
 
 class EntryCompiler(_WithLowering):
-    """Compiles an entry point."""
+    """A compiler of an entry point."""
 
     lowering = EntryLowering
 
@@ -248,15 +249,15 @@ _tried = False
 
 
 def _are_sound():
-    """True unless these compilers fail at a line, which they try before anything else that a process compiles."""
+    """Return True unless these compilers fail on a trial line, which is compiled before anything else in a process."""
     global _tried
     if not _tried:
-        _tried = True           # at once: they compile that line, too
+        _tried = True           # set first: the trial line uses these compilers, too
         try:
             called = njit(pipeline_class=CalleeCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True)
             half = called(lambda x: 0.5 * x)
             if njit(pipeline_class=EntryCompiler)(lambda x: half(x) + 1.0)(4.0) != 3.0:
                 give_up("what it compiles for screw_dynamics computes something else")
-        except Exception as error:      # Numba has errors of its own for what a pass raises
+        except Exception as error:      # Numba wraps the errors that passes raise
             give_up(f"what screw_dynamics adds to its compiler fails: {type(error).__name__}: {error}")
     return in_use()

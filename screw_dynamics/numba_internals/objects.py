@@ -1,7 +1,7 @@
-"""Kernels as object files of the platform's C compiler: position-independent machine code for a level of instructions,
-which calls nothing but the C library and runtime.c, with one symbol to be seen.
+"""Kernels as object files for the platform's C compiler: position-independent machine code for an instruction level,
+with one visible symbol. It calls only the C library and runtime.c.
 
-Unlike what linking.py makes, it needs neither Numba nor an execution engine where it runs."""
+Unlike the results of linking.py, it runs without Numba and without an execution engine."""
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
 
 from . import linking
 
-# What kernels may call: functions of C and of runtime.c.
+# Functions that kernels may call: those of C and of runtime.c.
 MATH = {"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "exp", "exp2",
         "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow", "rint", "round",
         "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "trunc",
@@ -26,7 +26,7 @@ SYMBOL = "kernel"
 
 
 class ModuleLibrary(linking.Whole):
-    """A kernel with all that it calls, not optimized, of which no machine code is made in this process."""
+    """A kernel with all functions that it calls, not optimized; this process makes no machine code of it."""
 
     def _optimize_final_module(self):
         pass
@@ -38,17 +38,17 @@ class ModuleLibrary(linking.Whole):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class ModuleLowering(linking.Lowering):
-    """Lowers a function into a ModuleLibrary."""
+    """A pass that lowers a function into a ModuleLibrary."""
 
     _name = "module_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower a function; nothing is executable, but Numba wants something that Python could call."""
+        """Lower a function. Nothing is executable, but Numba requires an object that Python could call."""
         linking.rename(state)
         state.library = ModuleLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
-        state.library.finalize()            # which Numba leaves to what makes it executable
+        state.library.finalize()            # Numba leaves this to the step that makes code executable
         lowered = state["cr"]
         key = _dynfunc.make_function(lowered.fndesc.lookup_module(), state.library.name, "", 0, lowered.env, ())
         state["cr"] = lowered._replace(cfunc=key)
@@ -56,27 +56,27 @@ class ModuleLowering(linking.Lowering):
 
 
 class ModuleCompiler(linking._WithLowering):
-    """Compiles a kernel to a module of LLVM."""
+    """A compiler of a kernel to an LLVM module."""
 
     lowering = ModuleLowering
 
 
 def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
-    """Return the object file of a function for arguments of these Numba types, on processors of a level by LLVM's name;
-    None for code that calls more than KNOWN, or names addresses of this process."""
+    """Return the object file of a function for arguments of these Numba types, on processors of a level (LLVM's name).
+    None if the code calls functions outside KNOWN, or contains addresses of this process."""
     start()
     dispatcher = njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(function)
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
-    if not isinstance(result.library, ModuleLibrary):       # Numba's own compiler: see linking.py
+    if not isinstance(result.library, ModuleLibrary):       # compiled by Numba's own compiler: see linking.py
         return None
-    if result.library.has_dynamic_globals:                  # addresses in this process, as of large constant arrays
+    if result.library.has_dynamic_globals:  # addresses in this process, for example of large constant arrays
         return None
     module, symbol = result.library._final_module, result.fndesc.llvm_func_name
     for f in module.functions:
         if not f.is_declaration and f.name != symbol:
             f.linkage = "internal"
-    for variable in module.global_variables:                # Numba's environments, which nothing reads
+    for variable in module.global_variables:                # Numba's environments, which are not read
         if not variable.is_declaration:
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL

@@ -1,13 +1,13 @@
-"""Options of njit that choose the compiler of a function; without any, it is Numba's own."""
+"""Options of njit that select the compiler of a function; by default Numba's own."""
 from collections.abc import Callable
 from typing import Any
 
 from .compiler import FLAGS
 from .tested import give_up, in_use
 
-CALLEE: dict = {}       # of a function of this package that compiled code alone calls
-USERS: dict = {}        # of a user's
-ENTRY: dict = {}        # of an entry point
+CALLEE: dict = {}       # for functions of this package that only compiled code calls
+USERS: dict = {}        # for users' functions
+ENTRY: dict = {}        # for entry points
 
 if in_use():
     try:

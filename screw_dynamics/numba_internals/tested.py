@@ -1,34 +1,34 @@
-"""With which versions of Numba the package is tested, and whether what only these are known to have is used.
+"""Numba versions with which the package is tested, and the decision to use internals that only these are known to have.
 
-SCREW_DYNAMICS_NUMBA_INTERNALS in the environment says otherwise: 0 never, 1 with any version. Unset, the version and,
-at the first compilation, a trial decide (linking.py)."""
+SCREW_DYNAMICS_NUMBA_INTERNALS in the environment overrides the decision: 0 never, 1 with any version. If it is unset,
+the version decides and, at the first compilation, a trial (linking.py)."""
 import logging
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OLDEST, NEWEST = (0, 58), (0, 68)       # tools/test_numba.py runs tests with both
+OLDEST, NEWEST = (0, 58), (0, 68)       # tools/test_numba.py tests with both
 VARIABLE = "SCREW_DYNAMICS_NUMBA_INTERNALS"
 _log = logging.getLogger("screw_dynamics")
 
 
 def is_tested(version: str) -> bool:
-    """True for a version of Numba, as '0.68.1', that the package is tested with, or between two such."""
+    """Return True for a version of Numba, such as '0.68.1', within the range of tested versions."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is not None and OLDEST <= tuple(map(int, numbers.groups())) <= NEWEST
 
 
 def span() -> str:
-    """Return the tested versions, in words."""
+    """Return the tested versions as text."""
     return " to ".join(".".join(map(str, version)) for version in (OLDEST, NEWEST))
 
 
-_in_use: bool | None = None         # not known yet
+_in_use: bool | None = None         # not determined yet
 
 
 def in_use() -> bool:
-    """True if functions are compiled by the compilers of linking.py, and kept on disk."""
+    """Return True if the compilers of linking.py compile functions, and code is stored on disk."""
     global _in_use
     if _in_use is None:
         import numba
@@ -43,7 +43,7 @@ def in_use() -> bool:
 
 
 def give_up(reason: object) -> None:
-    """Use them no longer in this process, and log why, in a line."""
+    """Stop the use of Numba's internals in this process, and log the reason in one line."""
     global _in_use
     import numba
 
@@ -55,7 +55,7 @@ def give_up(reason: object) -> None:
 
 @contextmanager
 def required(what: str) -> Iterator[None]:
-    """Around what has no substitute: RuntimeError with the tested versions, where Numba lacks it."""
+    """Raise RuntimeError with the tested versions if Numba lacks a feature that the `with` block requires."""
     try:
         yield
     except (AttributeError, ImportError, TypeError) as error:

@@ -1,3 +1,2 @@
-"""ROS 2 nodes over the core: they decode messages, make one call of `screw_dynamics.Robot`, encode and publish.
-
+"""ROS 2 nodes around the core: they decode messages, call a method of `screw_dynamics.Robot`, encode and publish.
 Nothing outside this package imports rclpy or a message package."""

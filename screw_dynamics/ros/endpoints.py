@@ -1,4 +1,4 @@
-"""Settings that endpoints share: quality of service, the parameters that override it, and the clock of timers."""
+"""Shared settings of endpoints: quality of service, the parameters that override it, and the clock of timers."""
 
 from copy import copy
 
@@ -8,8 +8,8 @@ from rclpy.qos import QoSDurabilityPolicy, QoSPolicyKind, QoSProfile, QoSReliabi
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 RELIABLE = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.RELIABLE)
-# What comes and goes at the rate of control: a pause of a process fills a queue before it makes a gap. Any publisher of
-# states matches.
+# For messages at the control rate: during a pause of a process the queue fills before messages are lost. STATES matches
+# any publisher of states.
 STREAM = QoSProfile(depth=100, reliability=QoSReliabilityPolicy.RELIABLE)
 STATES = QoSProfile(depth=100, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -17,11 +17,11 @@ LATCHED = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.RELIABLE, durabil
 OVERRIDABLE = QoSOverridingOptions.with_default_policies()
 OVERRIDABLE_LATCHED = QoSOverridingOptions([*OVERRIDABLE.policy_kinds, QoSPolicyKind.DURABILITY])
 
-LINGER = 1.0    # seconds that a server which owes an answer lives on after its end
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time stands still
+LINGER = 1.0    # seconds that a server with a pending response lives on after its end
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run while simulated time is paused
 
 
 def own(qos: QoSProfile) -> QoSProfile:
-    """Return a copy for one endpoint: rclpy writes an override into the profile that it is given, whoever else has
-    that."""
+    """Return a copy of a QoS profile for one endpoint. rclpy writes an override into the given profile object, which
+    other endpoints may share."""
     return copy(qos)

@@ -1,5 +1,5 @@
-"""The executables of the nodes, by name: each imports its node when it is called, so that a missing ROS package is one
-line, and not a traceback. The module screw_dynamics_nodes, beside the package, starts them."""
+"""The executables of the nodes, by name. Each imports its node when it is called, so that a missing ROS package causes
+a one-line message instead of a traceback. The module screw_dynamics_nodes, beside the package, starts them."""
 
 import sys
 from importlib import import_module
@@ -16,7 +16,7 @@ MODULES = {
 
 
 def main(program: str) -> int:
-    """Run one of them; the exit code."""
+    """Run an executable and return its exit code."""
     try:
         node = import_module(MODULES[program])
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""The arguments and the parts that the launch files share. Needs the packages launch, launch_ros.
+"""Arguments and parts shared by the launch files. Requires the packages launch, launch_ros.
 
-All parts start, or none: what is missing or cannot be read is found before the first process. They end together, too:
-when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real robot what
-only watches does not end what a controller may depend on."""
+Either all parts start or none: missing packages and unreadable files are found before the first process. They also end
+together: when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real
+robot, the end of a node that only observes does not end nodes that a controller may depend on."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -46,8 +46,8 @@ ARGUMENTS = {   # name: default, description
 class Program(NamedTuple):
     """An executable of a package, and the other arguments of launch_ros's Node.
 
-    task: of what, for messages, where it ends by itself when that is done, and ends nothing else; "": it runs on.
-    vital: whether the others are ended when it fails."""
+    task: for programs that end by themselves when their task is done, and end no others: a description for messages;
+    "": the program keeps running. vital: True if its failure ends the other programs."""
 
     package: str
     executable: str
@@ -57,15 +57,15 @@ class Program(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The launch arguments of one launch, where they are known. share: the package's share folder; text: that of the
-    URDF, "" without one."""
+    """The values of the launch arguments. share: the package's share folder; text: the URDF's text, "" without a
+    URDF."""
 
     arguments: Mapping[str, str]
     share: str
     text: str
 
     def file(self, config: str) -> str:
-        """Return the parameter file: that of params_file, else `config` of the package."""
+        """Return the path of the parameter file: that of params_file, else `config` of the package."""
         return self.arguments["params_file"] or f"{self.share}/config/{config}"
 
     def asked(self, argument: str) -> bool:
@@ -73,12 +73,11 @@ class Given(NamedTuple):
         return self.arguments[argument].lower() not in ("", "0", "false")
 
 
-Part = Callable[[Given], list[Program]]     # what a launch file is made of: the programs that the arguments ask for
+Part = Callable[[Given], list[Program]]     # a part of a launch file: returns the programs that the arguments select
 
 
 def description(*parts: Part) -> LaunchDescription:
-    """Return the launch description of parts: the launch arguments, each of which has a default, and then all
-    programs."""
+    """Return the launch description of parts: the launch arguments, each with its default, and then all programs."""
     declared = [DeclareLaunchArgument(name, default_value=default, description=text)
                 for name, (default, text) in ARGUMENTS.items()]
     return LaunchDescription([*declared, OpaqueFunction(function=partial(_start, parts))])
@@ -87,12 +86,14 @@ def description(*parts: Part) -> LaunchDescription:
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
          remappings: Mapping[str, str] = MappingProxyType({}), values: Mapping[str, str] = MappingProxyType({}),
          defaults: Mapping[str, Any] = MappingProxyType({}), reads_urdf: bool = False) -> Part:
-    """Return the node of an executable. Launch arguments override the parameter file; empty ones set no parameters.
+    """Return a part with the node of an executable. Launch arguments override the parameter file; empty ones set no
+    parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
-    parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too.
-    values: {parameter: launch argument that sets it}. defaults: parameters that the file may override. reads_urdf: the
-    node gets the URDF's location, and publishes the robot_description that it reads there; others get the text."""
+    parameter that the argument use_sim_time sets. remappings {name: name}: these also replace that of
+    joint_states_topic. values: {parameter: launch argument that sets it}. defaults: parameters that the file may
+    override. reads_urdf: True if the node gets the URDF's location, and publishes its text as robot_description; the
+    other nodes get the text."""
     def programs(given: Given) -> list[Program]:
         parameters = _parameters(given, executable, clock_parameter, values)
         parameters |= _description(given, package, reads_urdf)
@@ -106,7 +107,7 @@ def node(executable: str, config: str, clock_parameter: str = "use_sim_time", pa
 
 
 def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
-    """ros2_control's spawner of controllers, with more of its options; config as in `node`."""
+    """Return a part with ros2_control's spawner of controllers and its further options; config as in `node`."""
     def programs(given: Given) -> list[Program]:
         arguments = [*controllers, "--param-file", given.file(config), *options]
         return [Program("controller_manager", "spawner", {
@@ -115,8 +116,8 @@ def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
 
 
 def sight(tf: bool = True, vital: bool = True) -> list[Part]:
-    """Return the nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too.
-    vital: the other parts are ended when one of these fails."""
+    """Return the nodes that show and record the robot, each if its argument is set. tf: include robot_state_publisher.
+    vital: True if a failure of one of them ends the other parts."""
     publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
     parts = [_if_asked("view", node("view_node", "view.yaml")),
              _if_asked("rviz", node("markers_node", "markers.yaml")),
@@ -134,11 +135,11 @@ def _if_asked(argument: str, part: Part) -> Part:
 
 
 def _parameters(given: Given, executable: str, clock_parameter: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters that launch arguments set, but for the robot's description."""
+    """Return the parameters that launch arguments set, without the robot's description."""
     arguments = given.arguments
     found: dict[str, Any] = {name: arguments[name] for name in ("base_link", "tip_link") if arguments[name]}
     found |= {parameter: arguments[name] for parameter, name in values.items()}
-    if arguments["floating_base"] and executable != "markers_node":        # which shows robots on fixed bases
+    if arguments["floating_base"] and executable != "markers_node":        # markers_node shows robots on fixed bases
         found["floating_base"] = given.asked("floating_base")
     if executable == "simulator_node":
         found |= _scene(given)
@@ -148,7 +149,7 @@ def _parameters(given: Given, executable: str, clock_parameter: str, values: Map
 
 
 def _scene(given: Given) -> dict[str, Any]:
-    """Return the parameters of the simulator's scene. Raises ValueError for a friction that is no number."""
+    """Return the parameters of the simulator's scene. Raises ValueError if friction is not a number."""
     arguments = given.arguments
     found: dict[str, Any] = {"scene": os.path.abspath(arguments["scene"])} if arguments["scene"] else {}
     if arguments["ground"]:
@@ -162,8 +163,8 @@ def _scene(given: Given) -> dict[str, Any]:
 
 
 def _description(given: Given, package: str, reads_urdf: bool) -> dict[str, str]:
-    """Return the parameters of the robot's description: all that could say it, so that those of a parameter file do
-    not."""
+    """Return the parameters of the robot's description. All of them are set, so that a parameter file has no effect on
+    the description."""
     location, xacro_args = given.arguments["urdf"], given.arguments["xacro_args"]
     if not location:
         return {}
@@ -175,8 +176,8 @@ def _description(given: Given, package: str, reads_urdf: bool) -> dict[str, str]
 
 
 def _start(parts: Sequence[Part], context: LaunchContext) -> list[Node]:
-    """Return the processes of all parts. An error comes before the first of them: launch would forget those behind
-    it."""
+    """Return the processes of all parts. Errors are raised before the first process: launch would skip the processes
+    after it."""
     given = _given(context)
     programs = [program for part in parts for program in part(given)]
     _check(programs, given, context)
@@ -194,12 +195,12 @@ def _given(context: LaunchContext) -> Given:
 
 
 def _check(programs: Sequence[Program], given: Given, context: LaunchContext) -> None:
-    """RuntimeError that names all executables that do not exist; FileNotFoundError for the parameter file."""
+    """Raise RuntimeError that names all missing executables, or FileNotFoundError for the parameter file."""
     missing = []
     for program in programs:
         try:
             ExecutableInPackage(program.executable, program.package).perform(context)
-        except (LookupError, RuntimeError):     # of the package, of the executable in it
+        except (LookupError, RuntimeError):     # for the package; for the executable in it
             missing.append(program)
     if missing:
         names = dict.fromkeys(f"{program.executable} (package {program.package})" for program in missing)
@@ -208,18 +209,18 @@ def _check(programs: Sequence[Program], given: Given, context: LaunchContext) ->
         install = f"; to install what is missing: sudo apt install{packages}" if packages else ""
         raise RuntimeError("nothing was started: the sourced workspaces do not have " + ", ".join(names) + install)
     if given.arguments["params_file"]:
-        with open(given.arguments["params_file"]):      # launch would warn of it, and start the nodes without
+        with open(given.arguments["params_file"]):      # launch would only warn, and start the nodes without it
             pass
 
 
 def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Action]:
-    """Return the launch actions at the end of a process: shut down the others, unless it was a task that is done or not
-    vital. Raises RuntimeError if a vital one failed, which shuts them down too."""
+    """Return the launch actions at the end of a process: shut down the other processes, unless the process was a
+    finished task or not vital. Raises RuntimeError if a vital process failed, which also shuts down the others."""
     if context.is_shutdown:
         return []
     if not program.vital:
         return [LogInfo(msg=f"{program.executable} has ended with exit code {event.returncode}; the others run on")]
-    if event.returncode:        # an exception, unlike Shutdown, has launch exit with 1
+    if event.returncode:        # unlike Shutdown, an exception makes launch exit with 1
         raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
                            "all that was launched with it is ended")
     return [] if program.task else [Shutdown(reason=f"{program.executable} has ended")]

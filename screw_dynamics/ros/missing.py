@@ -1,6 +1,4 @@
-"""The one-line message about a missing ROS package, with the command that installs or builds it.
-
-Imports no ROS."""
+"""The one-line message about a missing ROS package, with the command that installs or builds it. Imports no ROS."""
 
 import platform
 import sys
@@ -13,12 +11,13 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def advice(program: str, error: ImportError) -> str:
-    """Return why a program that failed with this error does not start, and the remedy; "" if ROS is not the cause."""
+    """Return the reason for which a program that failed with this error does not start, and the remedy; "" if ROS is
+    not the cause."""
     name = error.name or ""
     package = name.partition(".")[0]
     if package == INTERFACES:
         found = find_spec(package)
-        if found is None or found.origin is None:       # in a checkout its folder is an empty namespace package
+        if found is None or found.origin is None:  # in a checkout the package's folder is an empty namespace package
             return f"{program} needs the package {package}, which is not built: {build_command()}"
         return f"{program} needs the package {package}, which is of another version ({error}): {build_command()}"
     if package != "rclpy" and not package.endswith(ENDINGS):
@@ -34,7 +33,8 @@ def advice(program: str, error: ImportError) -> str:
 
 
 def build_command(checkout: Path = CHECKOUT) -> str:
-    """Return the command that builds the interfaces: in a checkout, in the tree of a release, or in a workspace."""
+    """Return the command that builds the interfaces: in a checkout, in the source tree of a release, or in a
+    workspace."""
     if Path(sys.prefix, "setup.json").is_file():    # tools/setup made this environment
         return "make interfaces"
     if (checkout / INTERFACES / "package.xml").is_file():

@@ -1,8 +1,8 @@
-"""Parameter files that launch files write: of values that the user's file may override, and of those that override it.
+"""Parameter files that launch files write: values that the user's file may override, and values that override it.
 
-Of several files rcl takes the sections of a node, not the files, in the order in which they first occur: `/**` of a
-third file has the place of `/**` of the first, before `/**/<node>` of a second one. Hence each has a section of its
-own, for every node too, which no user's file has. Imports no ROS."""
+With several files, rcl applies the sections of a node in the order of their first occurrence, not the files: `/**` of a
+third file takes effect at the place of `/**` in the first, before `/**/<node>` of a second. Hence each file written
+here has a section name of its own that matches every node and that no user's file contains. Imports no ROS."""
 
 import json
 import tempfile
@@ -13,14 +13,15 @@ FIRST, LAST = "/**/*", "/**/**"     # both match every node in every namespace
 
 
 def around(file: str, defaults: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """Return the paths to give a node, in this order: a file of {parameter: default}, the user's file, one of
-    {parameter: value}. What is empty is left out. The files are not removed, as the node reads them when it starts."""
+    """Return the parameter file paths for a node, in this order: a file of {parameter: default}, the user's file, one
+    of {parameter: value}. Empty files are omitted. The files are not removed, because the node reads them when it
+    starts."""
     first, last = (written(section, given) for section, given in ((FIRST, defaults), (LAST, values)))
     return [*first, file, *last]
 
 
 def written(section: str, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the path of a new file with a section of parameters; none without parameters."""
+    """Return a list with the path of a new file that has a section of parameters; an empty list without parameters."""
     if not parameters:
         return []
     with tempfile.NamedTemporaryFile(

@@ -1,5 +1,5 @@
-"""SIGINT and SIGTERM ask a process to end, however many of them come: it finishes what it has begun, and its exit code
-is that of success. `ros2 launch` without a terminal sends two SIGINTs, a millisecond apart.
+"""SIGINT and SIGTERM request the end of a process, however often they arrive: it finishes its work, and exits with the
+code for success. `ros2 launch` without a terminal sends two SIGINTs, a millisecond apart.
 
 Imports no ROS."""
 
@@ -15,23 +15,23 @@ ENDING = signal.SIGINT, signal.SIGTERM
 
 
 class Asked:
-    """Takes both signals in Python from now on: until `begun` they end the process, which has nothing to finish, and
-    after it do nothing.
+    """A handler of both signals, installed from its construction on: until `begun` a signal ends the process, which has
+    nothing to finish; after `begun` it has no effect.
 
-    What Python does by default, KeyboardInterrupt, comes up in whatever line runs. If that is the constructor of a
-    message which rclpy's C++ is making, it is lost, and a RuntimeError about an argument comes in its place; if it is
-    the end of a file, the file is cut. rclpy has handlers of its own, which shut it down and then call these."""
+    Python's default, KeyboardInterrupt, is raised at an arbitrary line. In the constructor of a message that rclpy's
+    C++ makes, it is replaced by a RuntimeError about an argument; while a file is being completed, the file is
+    truncated. rclpy has handlers of its own, which shut it down and then call these."""
 
     def __init__(self):
         self._begun = False
         _take(self._on_signal)
 
     def begun(self) -> None:
-        """There is something to finish: whoever runs it sees the signals in another way."""
+        """Note that there is work to finish: from now on, the running code handles the signals in another way."""
         self._begun = True
 
     def finished(self) -> None:
-        """Nothing is left but the end of the process, which neither signal disturbs: the system ignores them."""
+        """Ignore both signals: only the end of the process is left."""
         _take(signal.SIG_IGN)
 
     def _on_signal(self, number, frame) -> None:
@@ -40,8 +40,8 @@ class Asked:
 
 
 def interrupted_once() -> None:
-    """Have the first signal raise KeyboardInterrupt in the main thread, and the others nothing: what a program does in
-    its `finally` is done to the end."""
+    """Let the first signal raise KeyboardInterrupt in the main thread, and ignore later ones, so that `finally` blocks
+    are completed."""
     def first(number, frame):
         _take(lambda number, frame: None)
         raise KeyboardInterrupt
@@ -50,9 +50,9 @@ def interrupted_once() -> None:
 
 @contextlib.contextmanager
 def put_off() -> Iterator[None]:
-    """Have a signal that comes in the block do at its end what it would have done: a process that is started, and what
-    is to end it, are there together."""
-    if threading.current_thread() is not threading.main_thread():   # which alone gets signals
+    """Delay a signal that arrives in the block until its end: a started process and the handler that ends it exist
+    together."""
+    if threading.current_thread() is not threading.main_thread():   # only the main thread gets signals
         yield
         return
     before, came = [signal.getsignal(number) for number in ENDING], []
@@ -67,19 +67,19 @@ def put_off() -> Iterator[None]:
 
 
 def _take(handler: Callable | signal.Handlers) -> None:
-    if threading.current_thread() is threading.main_thread():   # elsewhere Python lets nobody set a handler
+    if threading.current_thread() is threading.main_thread():   # only the main thread can set handlers
         for number in ENDING:
             signal.signal(number, handler)
 
 
 def end(code: int) -> NoReturn:
-    """End the process at once; what it had to finish is finished.
+    """End the process at once, when its work is finished.
 
-    Not by sys.exit: while Python takes down the interpreter a signal kills, and a thread that comes back from C++ then,
-    of rclpy or of the compiler, aborts the process."""
+    It does not use sys.exit: while Python shuts down the interpreter, a signal kills the process, and a thread that
+    returns from C++ code of rclpy or the compiler aborts it."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:     # nobody reads it any more
+        except OSError:     # the reader has closed the stream
             pass
     os._exit(code)

@@ -1,9 +1,9 @@
-"""Times are integer nanoseconds; parameters and texts have seconds."""
+"""Times are integer nanoseconds; parameters and texts are in seconds."""
 
 SECOND = 1_000_000_000   # nanoseconds
 NEVER = 2**63 - 1
 
 
 def timeout(seconds: float) -> int:
-    """Return the nanoseconds of a timeout parameter; 0 s means never."""
+    """Return a timeout parameter in nanoseconds; NEVER for 0 s."""
     return round(seconds * SECOND) if seconds > 0.0 else NEVER

@@ -1,7 +1,7 @@
-"""Tests of ROS 2 nodes against a simulated robot, in lockstep: the same bits in every run. docs/testing.md tells how.
+"""Tests of ROS 2 nodes against a simulated robot, in lockstep: bitwise reproducible in every run. See docs/testing.md.
 
-`pytest_screw_dynamics`, beside the package, is the plugin with the fixtures. Its modules `recording` and `failure` need
-no ROS; what drives the simulator is imported when it is first used."""
+`pytest_screw_dynamics`, beside the package, is the plugin with the fixtures. The modules `recording` and `failure` need
+no ROS; the modules that drive the simulator are imported at their first use."""
 
 from .domain import isolate
 from .errors import DeadlineError, LockstepError

@@ -1,22 +1,22 @@
-"""A DDS domain of a process's own, so that robots of several test runs, or of several workers, do not meet."""
+"""A DDS domain for each process, so that robots of several test runs or workers do not communicate."""
 
 import fcntl
 import os
 import tempfile
 from pathlib import Path
 
-DOMAINS = range(1, 51)   # 0 is everybody's default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
+DOMAINS = range(1, 51)   # 0 is the default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
 DISCOVERY = Path(__file__).with_name("discovery.xml")
 _claimed: dict[str, int] = {}
 
 
 def isolate() -> int:
-    """Give this process, and those that it starts, a DDS domain of its own.
+    """Give this process and its child processes a DDS domain of their own.
 
     Returns
     -------
     int
-        Id of the domain. No other process of this user on this machine has got it in this way.
+        Id of the domain. No other process of this user on this machine has claimed it by this function.
 
     Raises
     ------
@@ -25,23 +25,23 @@ def isolate() -> int:
 
     Notes
     -----
-    It must be called before rclpy is initialized, and may be called repeatedly: it sets ROS_DOMAIN_ID, and keeps
-    discovery on this machine. A program that runs several robots at once, as the workers of a campaign do, calls it in
-    each process. The fixtures of the pytest plugin do so.
+    It must be called before rclpy is initialized, and may be called repeatedly. It sets ROS_DOMAIN_ID, and restricts
+    discovery to this machine. A program that runs several robots at once, such as the workers of a campaign, calls it
+    in each process. The fixtures of the pytest plugin do so.
     """
-    if _claimed.get("process") != os.getpid():      # a fork has what its parent claimed
+    if _claimed.get("process") != os.getpid():      # a fork inherits its parent's claim
         domain, lock = claim_domain()
         _claimed.update(process=os.getpid(), domain=domain, lock=lock)
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-        if "FASTRTPS_DEFAULT_PROFILES_FILE" not in os.environ:   # its name in older versions
+        if "FASTRTPS_DEFAULT_PROFILES_FILE" not in os.environ:   # the variable's name in older versions
             os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(DISCOVERY))
     return _claimed["domain"]
 
 
 def claim_domain() -> tuple[int, int]:
     """Return a DDS domain id that no other test run of this user on this machine has, and the descriptor of the open
-    lock that keeps it."""
+    file whose lock reserves the id."""
     for shift in DOMAINS:
         domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
         path = Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}"

@@ -1,4 +1,4 @@
-"""The test's own node on the graph: it calls services, finds endpoints, records topics, and spins while it waits."""
+"""The test's own ROS node: it calls services, finds endpoints, records topics, and spins while it waits."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,19 +15,19 @@ from screw_dynamics.ros.simulator.connections import AGAIN, Greeting, endpoints
 
 from .errors import LockstepError
 
-DEPTH = 10_000   # messages that a recording may lag behind
+DEPTH = 10_000   # queue length of a recording's subscription
 
 
 class Driver:
     """A node `test_driver` in a namespace, and the nodes of the test that are spun with it.
 
-    check(): called while waiting; raises when waiting is in vain. patience: wall seconds without progress."""
+    check(): called while waiting; raises if waiting cannot succeed. patience: wall time in seconds without progress."""
 
     def __init__(self, namespace: str, nodes: Iterable[Node], check: Callable[[], None], patience: float):
         self._owns_context = not rclpy.ok()
         if self._owns_context:
             keep_logs()
-            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # Ctrl-C is pytest's
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # pytest handles Ctrl-C
         self.node = Node("test_driver", namespace=namespace)
         self._executor = SingleThreadedExecutor()
         for node in (self.node, *nodes):
@@ -36,7 +36,7 @@ class Driver:
         self._clients: dict[str, Any] = {}
 
     def close(self) -> None:
-        """Remove the node; the nodes of the test stay."""
+        """Remove the node; the test's nodes are kept."""
         self._executor.shutdown()
         self.node.destroy_node()
         if self._owns_context:
@@ -44,8 +44,8 @@ class Driver:
 
     def wait(self, condition: Callable[[], Any], what: str | Callable[[], str],
              progress: Callable[[], Any] = lambda: None) -> Any:
-        """Spin until the condition holds; its value. LockstepError after `patience` without a change of `progress()`,
-        with what was waited for."""
+        """Spin until the condition is true, and return its value. Raises LockstepError, with the text `what`, after
+        `patience` without a change of `progress()`."""
         seen, end = progress(), time.monotonic() + self._patience
         while not (value := condition()):
             if (now := progress()) != seen:
@@ -58,24 +58,24 @@ class Driver:
         return value
 
     def client(self, kind: type, name: str) -> Any:
-        """Return a client of a service, made once, when the service is there."""
+        """Return a client of a service, created once and after the service is available."""
         if name not in self._clients:
             client = self._clients[name] = self.node.create_client(kind, name)
             self.wait(client.service_is_ready, f"the service {client.srv_name}")
         return self._clients[name]
 
     def request(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """Return the future of a service's answer."""
+        """Return the future of a service's response."""
         return self.client(kind, name).call_async(kind.Request(**fields))
 
     def call(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """Return the answer of a service."""
+        """Return the response of a service."""
         future = self.request(kind, name, **fields)
         self.wait(future.done, f"an answer of the service {self.node.resolve_service_name(name)}")
         return future.result()
 
     def ask(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """Return the answer of a service that may be asked repeatedly: an answer to a new client can get lost."""
+        """Return the response of a service that may be called repeatedly: a response to a new client can get lost."""
         futures, asked = [], 0.0
 
         def answered():
@@ -99,7 +99,7 @@ class Driver:
         return [info for info in found if info.node_name != self.node.get_name()]
 
     def record(self, kind: type, topic: str, messages: list) -> Any:
-        """Append every message of a topic to a list: reliably, if all of its publishers of now offer that."""
+        """Append every message of a topic to a list. The subscription is reliable if all current publishers are."""
         offered = [info.qos_profile.reliability for info in self.publishers(topic)]
         best_effort = ReliabilityPolicy.BEST_EFFORT in offered
         qos = QoSProfile(
@@ -107,7 +107,7 @@ class Driver:
         return self.node.create_subscription(kind, topic, messages.append, qos)
 
     def greet(self, topics: Sequence[str]) -> None:
-        """Wait until every node of these topics knows this one's subscriptions."""
+        """Wait until every node of these topics has discovered this node's subscriptions."""
         greeting = Greeting(self.node, endpoints(self.node, topics))
         try:
             self.wait(greeting.answered, "answers of all nodes")

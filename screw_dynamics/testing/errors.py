@@ -2,7 +2,8 @@
 
 
 class LockstepError(RuntimeError):
-    """The run cannot go on: a process has ended, a command never came, a state was lost. The message says which."""
+    """The run cannot continue: a process has ended, a command was not received, or a state was lost. The message names
+    the cause."""
 
 
 class DeadlineError(AssertionError):

@@ -1,4 +1,4 @@
-"""Pictures and texts of the robots of a failed test."""
+"""Plots and texts about the robots of a failed test."""
 
 import shutil
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from .recording import Recording, matrix
 
 
 def draw(recording: Recording, robot: Any, path: Path) -> None:
-    """Draw positions, velocities and efforts over time into a file. Raises ImportError without matplotlib."""
+    """Plot positions, velocities and efforts over time into a file. Raises ImportError without matplotlib."""
     joints = coordinate_joints(robot.model)
     q, qd, effort = (matrix(recording, field, joints) for field in ("position", "velocity", "effort"))
     if recording.odometry:
         samples = min(len(q), len(recording.odometry))
-        answered = len(recording.wrenches) >= samples      # else efforts on the base are not known at each sample
+        answered = len(recording.wrenches) >= samples      # else efforts on the base are unknown at some samples
         wrench = recording.base_wrench[:samples] if answered else np.full((samples, RATES), np.nan)
         base = recording.base_pose[:samples], recording.base_twist[:samples], wrench
         q, qd, effort = (np.concatenate((x, y[:samples]), axis=1) for x, y in zip(base, (q, qd, effort), strict=True))
@@ -26,9 +26,9 @@ def draw(recording: Recording, robot: Any, path: Path) -> None:
 
 
 def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[list[Path], str]:
-    """Return the pictures of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
+    """Return plots of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
 
-    folder: where pictures and logs go, instead of the folder of each simulator."""
+    folder: the folder for plots and logs, by default that of each simulator."""
     pictures, lines = [], []
     for k, simulator in enumerate(simulators):
         place = simulator.folder if folder is None else folder / f"robot_{k}"
@@ -39,7 +39,7 @@ def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[lis
             draw(simulator.recording, simulator.robot, path)
             pictures.append(path)
             lines.append(f"picture: {path}")
-        except Exception as error:   # a test's own failure is what must be seen
+        except Exception as error:   # the test's own failure must stay visible
             lines.append(f"no picture: {error}")
         for process in simulator.processes:
             if place != simulator.folder:

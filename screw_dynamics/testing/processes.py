@@ -1,4 +1,4 @@
-"""Commands that run beside a test, their output in files."""
+"""Commands that run beside a test, with their output in files."""
 
 import os
 import shlex
@@ -12,8 +12,8 @@ from .errors import LockstepError
 
 TAIL = 20        # lines of output in a message
 LONG = 300       # characters of a command line in a message
-PATIENCE = 10.0  # seconds for a process to end by itself
-# Linux kills it when the process that started it dies: a run that was killed must not haunt the domain of the next one.
+PATIENCE = 10.0  # seconds in which a process must end by itself
+# Linux kills the process when its parent dies: a process left by a killed run must not use the next run's domain.
 _UNTIL_PARENT_ENDS = [
     sys.executable, "-IS", "-c",
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
@@ -24,12 +24,12 @@ _UNTIL_PARENT_ENDS = [
 
 
 def killed_with_parent(command: Sequence[str]) -> list[str]:
-    """Return a command that the system ends, on Linux, when this process ends, also by SIGKILL."""
+    """Return a command that, on Linux, the system kills when this process ends, also by SIGKILL."""
     return [*_UNTIL_PARENT_ENDS, str(os.getpid()), *command] if _UNTIL_PARENT_ENDS else [*command]
 
 
 class Process:
-    """A command as a process, with arguments appended; its output goes to the file `log`."""
+    """A command as a process, with arguments appended. Its output is written to the file `log`."""
 
     def __init__(self, command: Sequence[str] | str, log: Path, arguments: Sequence[str] = ()):
         self.command = shlex.split(command) if isinstance(command, str) else [str(part) for part in command]
@@ -48,22 +48,22 @@ class Process:
         return text if len(text) < LONG else f"{text[:LONG]}..."
 
     def tail(self) -> str:
-        """Return the last lines of its output."""
+        """Return the last lines of the output."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL:])
 
     def check(self) -> None:
-        """LockstepError when it has ended."""
+        """Raise LockstepError if the process has ended."""
         code = self._process.poll()
         if code is not None:
             raise LockstepError(f"{self} has ended with exit code {code}:\n{self.tail()}")
 
     def interrupt(self) -> None:
-        """Ask it to end, as Ctrl-C does."""
+        """Send SIGINT to the process, as Ctrl-C does."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
-        """Wait until it has ended, and kill it if it does not."""
+        """Wait until the process has ended, and kill it after PATIENCE."""
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

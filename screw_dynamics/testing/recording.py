@@ -1,4 +1,4 @@
-"""The messages on the topics in a run, as arrays over simulated time, and assertions on them."""
+"""The messages recorded in a run, as arrays over simulated time, and assertions on them."""
 
 import hashlib
 import math
@@ -14,7 +14,7 @@ MOST = 5   # names in a message
 class Series:
     """The JointState messages of one topic: arrays over time of each field and joint. Times are in seconds.
 
-    times(stamps): the time of each message from their stamps, (samples,)."""
+    times(stamps): the times of the messages from their stamps, (samples,)."""
 
     def __init__(self, messages: Sequence[Any], times: Callable[[np.ndarray], np.ndarray] = lambda stamps: stamps):
         self.messages = messages
@@ -22,18 +22,18 @@ class Series:
 
     @property
     def time(self) -> np.ndarray:
-        """(samples,)."""
+        """The time of each message, (samples,)."""
         stamps = (message.header.stamp for message in self.messages)
         return self._times(np.array([stamp.sec + stamp.nanosec * 1e-9 for stamp in stamps], dtype=float))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The joints, in the order in which they came."""
+        """The joints, in the order of the first message."""
         return tuple(dict.fromkeys(name for message in self.messages[:1] for name in message.name))
 
     def values(self, field: str, joint: str) -> np.ndarray:
-        """Return a field of a joint, (samples,); NaN where a message has none. Raises KeyError for a joint that is in
-        no message."""
+        """Return a field of a joint, (samples,), with NaN for messages without it. Raises KeyError for a joint that is
+        in no message."""
         index, found = {}, np.full(len(self.messages), np.nan)
         for k, message in enumerate(self.messages):
             names = tuple(message.name)
@@ -52,12 +52,12 @@ class Series:
 class Recording:
     """The recorded run of a robot: `states` and `commands`, each a `Series`, and `topics`, {name: messages}.
 
-    Quantities are the fields "position", "velocity" and "effort" of joint_states, or "command", of joint_commands: the
-    first of their fields that commands the joint. `after` and `before` are simulated seconds and include their ends."""
+    Quantities are the fields "position", "velocity" and "effort" of joint_states, or "command" for joint_commands: the
+    first of their fields that commands the joint. `after` and `before` are in simulated seconds and inclusive."""
 
     def __init__(self):
         self.topics: dict[str, list] = {}
-        self.odometry: list = []    # the messages on odom, and on base_wrench, of a robot on a floating base
+        self.odometry: list = []    # messages on odom and base_wrench of a robot on a floating base
         self.wrenches: list = []
         self._states, self._commands = [], []
         self.states = Series(self._states)
@@ -65,8 +65,8 @@ class Recording:
         self.commands = Series(self._commands, self._times_of_commands)
 
     def _times_of_commands(self, stamps: np.ndarray) -> np.ndarray:
-        """Return the times of commands: the stamps, but for those without one or of another clock, which have the time
-        of the state that they answer by their number."""
+        """Return the times of commands: their stamps. A command without a stamp, or with a stamp of another clock, has
+        the time of the state that it answers, which its index determines."""
         t = self.time
         if not len(t):
             return np.full(len(stamps), math.nan)
@@ -74,7 +74,7 @@ class Recording:
         return np.where((stamps > 0.0) & (stamps <= t[-1]), stamps, answered)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Discard all messages."""
         for messages in (self._states, self._commands, self.odometry, self.wrenches, *self.topics.values()):
             messages.clear()
 
@@ -130,25 +130,27 @@ class Recording:
         Returns
         -------
         ndarray (samples,)
-            Efforts that the actuator gives, in N m or N.
+            Efforts of the actuator, in N m or N.
         """
         return self.states.values("effort", joint)
 
     @property
     def base_pose(self) -> np.ndarray:
-        """x y z, quaternion x y z w of a floating base at each Odometry, (samples, 7); they come with the states."""
+        """Poses of a floating base, x y z and quaternion x y z w, one for each Odometry message, (samples, 7). There is
+        one for each state."""
         poses = [message.pose.pose for message in self.odometry]
         return np.array([[*_numbers(pose.position, "xyz"), *_numbers(pose.orientation, "xyzw")] for pose in poses])
 
     @property
     def base_twist(self) -> np.ndarray:
-        """Angular and linear velocity of a floating base in its own frame at each Odometry, (samples, 6)."""
+        """Angular and linear velocity of a floating base in its own frame, one for each Odometry message, (samples,
+        6)."""
         twists = [message.twist.twist for message in self.odometry]
         return np.array([[*_numbers(twist.angular, "xyz"), *_numbers(twist.linear, "xyz")] for twist in twists])
 
     @property
     def base_wrench(self) -> np.ndarray:
-        """Torque and force of each message on base_wrench, in the frame that it names, (messages, 6)."""
+        """Torque and force of each message on base_wrench, in the message's frame, (messages, 6)."""
         wrenches = [message.wrench for message in self.wrenches]
         return np.array([[*_numbers(wrench.torque, "xyz"), *_numbers(wrench.force, "xyz")] for wrench in wrenches])
 
@@ -177,7 +179,7 @@ class Recording:
 
     def series(self, joint: str, quantity: str = "position", after: float = -math.inf, before: float = math.inf
                ) -> tuple[np.ndarray, np.ndarray]:
-        """Return times and values of a quantity of a joint, where it has a value.
+        """Return times and values of a quantity of a joint, without times at which it has no value.
 
         Parameters
         ----------
@@ -432,6 +434,6 @@ def _numbers(value: Any, names: str) -> list[float]:
 
 
 def matrix(recording: Recording, quantity: str, joints: Iterable[str]) -> np.ndarray:
-    """(samples, joints) of a field of joint_states."""
+    """Return a field of joint_states as a matrix (samples, joints)."""
     columns = [recording.states.values(quantity, joint) for joint in joints]
     return np.stack(columns, axis=-1) if columns else np.zeros((len(recording.time), 0))

@@ -1,4 +1,4 @@
-"""simulator_node in a process of its own, controllers beside it, and simulated time that the test advances."""
+"""simulator_node in a separate process, controllers beside it, and simulated time that the test advances."""
 
 import json
 import os
@@ -46,24 +46,24 @@ CHUNK = 50   # periods in one request, so that the recording keeps up
 
 
 class RobotSimulator:
-    """Simulated robot in a process of its own, paused until the test advances its time.
+    """Simulated robot in a separate process, paused until the test advances its time.
 
     Parameters
     ----------
     urdf : str or Path
         Path of a URDF or xacro file, or XML text.
     controllers : str, rclpy Node, or sequence of these, optional
-        Command lines of nodes, which run with simulated time in the same namespace, or rclpy nodes made by the test,
-        which are spun while time advances.
+        Command lines of nodes, which run with simulated time in the same namespace, or rclpy nodes of the test, which
+        are spun while time advances.
     period : float, optional
         Simulated time between two states, in s.
     trigger : {"joint_states", "clock"}, optional
         Event that controllers answer: each state, or a timer of this period on the clock.
     answers : int, optional
-        Number of messages on joint_commands, and on base_wrench of a robot on a floating base, that make up an answer.
-        By default one of each controller.
+        Number of messages, on joint_commands and, with a floating base, on base_wrench, that make up an answer. By
+        default one for each controller.
     awaits : dict of str to type, optional
-        Topics that have to answer too, by a message each, with their types.
+        Topics, with their types, on which a message must also be received for each state.
     record : dict of str to type, optional
         More topics in the recording, with their types.
     parameters : dict of str to object, optional
@@ -73,27 +73,28 @@ class RobotSimulator:
     namespace : str, optional
         Namespace of all nodes.
     keeps_clock : bool, optional
-        False for all but the first of several robots.
+        True if this robot publishes /clock: False for all but the first of several robots.
     patience : float, optional
         Wall time without progress, in s, after which the run fails.
     folder : Path, optional
-        Folder for logs. By default a temporary one, which a ``with`` block that ends well removes, except in pytest.
+        Folder for logs. By default a temporary one, which a ``with`` block removes if it ends without an error and not
+        in pytest.
     xacro_args : dict of str to str, optional
         Arguments of the xacro file.
     tolerate : sequence of str, optional
-        Kinds of complaints that are no error, of "refused" (a command that is not finite or of a wrong length, for
-        instance), "unknown joint", "no command" (NaN or an empty field for a joint that is named), "other field" (than
-        the one of the joint's command interface), and "unused setting" (parameters and initial positions).
+        Faults that are not errors: "refused" (for example a command that is not finite or has a wrong length), "unknown
+        joint", "no command" (NaN or an empty field for a named joint), "other field" (than that of the joint's command
+        interface), and "unused setting" (parameters and initial positions).
     scene : str or Path, optional
-        Surroundings of the robot, as path or text of a scene file.
+        Environment of the robot, as the path or text of a scene file.
     ground : bool, optional
-        Let the robot stand on the plane z = 0.
+        True to let the robot stand on the plane z = 0.
 
     Notes
     -----
-    ``advance`` and ``advance_until`` let its time advance, ``recording`` has the run. ``robot`` is the same robot as a
-    ``Robot``, for the test's own calculations. With a scene or ground the recording has the topics contacts and
-    objects.
+    ``advance`` and ``advance_until`` advance the simulated time, ``recording`` contains the run. ``robot`` is a
+    ``Robot`` of the same description, for the test's own calculations. With a scene or ground, the recording has the
+    topics contacts and objects.
 
     It is a context manager. Outside of a ``with`` block, call ``start`` and ``close``. A ``LockstepError`` names the
     process that has ended, or the request that was not answered.
@@ -141,7 +142,7 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- start and end
     def start(self) -> "RobotSimulator":
-        """Start all processes, and wait until the robot is loaded and all nodes have found each other.
+        """Start all processes, and wait until the robot is loaded and all nodes have discovered each other.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class RobotSimulator:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self.close()
-        # A fixture, which is torn down in pytest, does not see the error of a test.
+        # A fixture is torn down by pytest, and does not receive the error of the test.
         if self._temporary and error is None and "PYTEST_CURRENT_TEST" not in os.environ:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -194,7 +195,7 @@ class RobotSimulator:
             process.check()
 
     def _load(self) -> None:
-        """Wait until the simulator has loaded the robot; while it compiles kernels, its log grows."""
+        """Wait until the simulator has loaded the robot. A growing log, while kernels compile, counts as progress."""
         answer = None
 
         def loaded():
@@ -208,7 +209,7 @@ class RobotSimulator:
         self._driver.wait(loaded, lambda: f"the robot: {answer.message}", progress=lambda: log.stat().st_size)
 
     def _connect(self) -> None:
-        """Wait until all endpoints have found each other, and record."""
+        """Wait until all endpoints have discovered each other, and start recording."""
         driver = self._driver
         heard = "/clock" if self._trigger == "clock" else "joint_states"
         if self._answers:
@@ -237,13 +238,13 @@ class RobotSimulator:
         driver.greet([*TOPICS, *(base_endpoints.TOPICS if self._floating else ()), *self._topics])
         for kind, name in ((Step, "step"), (Trigger, "reset"), (ResetTo, "reset_to"), (ApplyWrench, "apply_wrench")):
             driver.client(kind, f"{SIMULATOR}/{name}")
-        self._compare()   # last, by a new client: its answer shows that the simulator knows all before it
+        self._compare()  # last, by a new client: its response shows that all earlier endpoints are discovered
 
     def _answered_by(self) -> tuple[str, ...]:
         return ("joint_commands", "base_wrench") if self._floating else ("joint_commands",)
 
     def _compare(self) -> None:
-        """Wait until the simulator has found all nodes that this one has found, and they it."""
+        """Wait until the simulator and this node have discovered the same nodes, and each other."""
         topics = ("joint_states", "joint_commands", "/clock" if self._keeps_clock else "clock",
                   *(base_endpoints.TOPICS if self._floating else ()))
         seen, here = None, None
@@ -260,7 +261,7 @@ class RobotSimulator:
     # --------------------------------------------------------------------------------------------- time
     @property
     def node(self) -> Node:
-        """The test's own node, to publish or to call services with."""
+        """The test's own node, for publishing and calling services."""
         return self._driver.node
 
     @property
@@ -269,7 +270,7 @@ class RobotSimulator:
         return float(self.recording.time[-1]) if len(self.recording.states.messages) else 0.0
 
     def advance(self, seconds: float) -> Recording:
-        """Let simulated time advance.
+        """Advance the simulated time.
 
         Parameters
         ----------
@@ -283,7 +284,7 @@ class RobotSimulator:
 
         Notes
         -----
-        Every state on the way is published once, and answered before time goes on.
+        Every state in between is published once, and answered before time continues.
         """
         periods = steps_of(seconds, self.period, "seconds")
         self._settle()
@@ -323,7 +324,7 @@ class RobotSimulator:
         raise DeadlineError(f"{name} does not hold within {deadline:g} s of simulated time; {self.recording}")
 
     def _settle(self) -> None:
-        """Have the present state published and answered, if it is not yet."""
+        """Publish the present state and wait for the answer, unless that is done."""
         if not self._settled:
             self._expected["states"] += 1
             self._expected["commands"] += self._answers if self._trigger == "joint_states" else 0
@@ -336,7 +337,7 @@ class RobotSimulator:
         self._request(self._every * periods)
 
     def _request(self, steps: int) -> None:
-        """Make steps, and wait until all that they caused is recorded."""
+        """Make steps, and wait until all resulting messages are recorded."""
         driver, recording = self._driver, self.recording
         states, commands = recording.states.messages, (recording.commands.messages, recording.wrenches)
         before = {topic: len(recording.topics[topic]) for topic in self._awaits}
@@ -363,7 +364,7 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- services
     def call(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """Call any service.
+        """Call a service.
 
         Parameters
         ----------
@@ -391,18 +392,18 @@ class RobotSimulator:
 
     def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None,
               base_pose: Sequence[float] | None = None, base_twist: Sequence[float] | None = None) -> None:
-        """Reset to the initial state, or to a given one.
+        """Reset to the initial state, or to a given state.
 
         Parameters
         ----------
         position : dict of str to float, optional
-            Positions of joints, by name, in rad or m. Others go to their initial positions.
+            Positions of joints, by name, in rad or m. The other joints are set to their initial positions.
         velocity : dict of str to float, optional
-            Velocities of joints in ``position``, by name, in rad/s or m/s. Zero for others.
+            Velocities of joints in ``position``, by name, in rad/s or m/s. Zero for the other joints.
         base_pose : array_like (7,), optional
             Pose x y z, quaternion x y z w of a floating base.
         base_twist : array_like (6,), optional
-            Angular, then linear velocity of the floating base in its own frame. Zero unless it is given.
+            Angular, then linear velocity of the floating base in its own frame. Zero by default.
 
         Raises
         ------
@@ -411,7 +412,7 @@ class RobotSimulator:
 
         Notes
         -----
-        The recording starts anew. Time goes on.
+        The recording is cleared. The simulated time continues.
         """
         if stray := [joint for joint in velocity or {} if joint not in (position or {})]:
             raise ValueError(f"velocity of joint '{stray[0]}' is given, but no position of it")
@@ -431,7 +432,7 @@ class RobotSimulator:
         self._expected, self._settled = {"states": 0, "commands": 0}, False
 
     def set_payload(self, link: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> None:
-        """Let a link carry a payload from now on, resets included.
+        """Attach a payload to a link from now on, also after resets.
 
         Parameters
         ----------
@@ -446,14 +447,14 @@ class RobotSimulator:
 
         Notes
         -----
-        Controllers do not know of the payload.
+        Controllers are not informed of the payload.
         """
         rotational = np.zeros((3, 3)) if inertia is None else inertia
         load = messages.inertia_message(mass, np.array(com, dtype=float), rotational)
         self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def place(self, name: str, pose: Sequence[float], twist: Sequence[float] = (0.0,) * 6) -> None:
-        """Put an object of the scene at a pose from now on.
+        """Set the pose of an object of the scene from now on.
 
         Parameters
         ----------
@@ -466,7 +467,7 @@ class RobotSimulator:
 
         Notes
         -----
-        A reset brings the object back.
+        A reset restores the object's initial pose.
         """
         self.call(SetObject, f"{SIMULATOR}/set_object", name=name,
                   pose=messages.placement_message(np.array(pose, dtype=float)),
@@ -480,7 +481,7 @@ class RobotSimulator:
         name : str
             Name of the object.
         description : str
-            Description as in a scene file, but without its name and place.
+            Description as in a scene file, without the object's name and pose.
         pose : array_like (7,), optional
             Pose x y z, quaternion x y z w in the root link.
         """
@@ -488,7 +489,7 @@ class RobotSimulator:
                   pose=messages.placement_message(np.array(pose, dtype=float)))
 
     def delete(self, name: str) -> None:
-        """Take an object out of the scene.
+        """Remove an object from the scene.
 
         Parameters
         ----------
@@ -539,7 +540,7 @@ class RobotSimulator:
         Parameters
         ----------
         link : str
-            Link, in whose frame the wrench is.
+            Link in whose frame the wrench is given.
         force : array_like (3,), optional
             Force in N.
         torque : array_like (3,), optional
@@ -556,12 +557,12 @@ class RobotSimulator:
 
 
 def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
-    """Let the time of several robots advance together, period by period.
+    """Advance the time of several robots together, period by period.
 
     Parameters
     ----------
     simulators : sequence of RobotSimulator
-        Robots of the same period. The one that keeps the clock comes first.
+        Robots with the same period. The one that publishes the clock comes first.
     seconds : float
         Simulated time in s, a multiple of the period.
 
@@ -579,7 +580,7 @@ def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
 
 
 def steps_of(duration: float, step: float, name: str) -> int:
-    """Return a duration as a number of steps. Raises ValueError unless it is a multiple, >= 0."""
+    """Return a duration as a number of steps. Raises ValueError unless it is a multiple of the step and >= 0."""
     steps = round(duration / step)
     if steps < 0 or abs(steps * step - duration) > 1e-6 * step:
         raise ValueError(f"{name} is {duration} s, must be a multiple of {step} s")

@@ -1,2 +1,1 @@
-"""dynamics_node: torques for joint states, and services about the robot.
-May import ros.node and robot."""
+"""dynamics_node: torques for joint states, and services for the robot's quantities. May import ros.node and robot."""

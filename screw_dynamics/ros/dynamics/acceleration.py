@@ -1,4 +1,5 @@
-"""The sources of the acceleration in `~/inverse_dynamics`, which a JointState does not have. Times are nanoseconds."""
+"""The sources of the acceleration in `~/inverse_dynamics`, which a JointState does not contain. Times are in
+nanoseconds."""
 
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ SOURCES = ("zero", "finite_difference", "topic")
 
 
 class Source:
-    """Accelerations in model order, NaN where they are unknown; `waiting` names what is missing then."""
+    """Accelerations in model order, NaN if unknown. `waiting` names the missing input."""
 
     waiting = ""
 
@@ -21,33 +22,34 @@ class Source:
         self._acceleration = np.full(n, np.nan)
 
     def observe(self, state: RobotState) -> None:
-        """Take a complete state."""
+        """Store the data of a complete state."""
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,), or None while one of them is unknown."""
+        """Return the accelerations (n,), or None if any is unknown."""
         return self._acceleration if all_finite(self._acceleration) else None
 
     def clear(self) -> None:
-        """Forget every joint."""
+        """Discard the data of every joint."""
         self._acceleration.fill(np.nan)
 
 
 class ZeroAcceleration(Source):
-    """Zero: the torque is that which keeps the velocity, gravity and Coriolis."""
+    """Zero acceleration: the torque maintains the velocity and compensates gravity and Coriolis terms."""
 
     def __init__(self, n: int):
         super().__init__(n)
         self._zero = np.zeros(n)
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,) zeros."""
+        """Return zeros (n,)."""
         return self._zero
 
 
 class FiniteDifference(Source):
-    """Each velocity's last change over the time between its stamps. No filter: noise comes through, amplified.
+    """Finite differences: the last change of each velocity over the time between its stamps. They are not filtered, so
+    noise is amplified.
 
-    A pause longer than `gap` starts a joint anew, and so does `clear`."""
+    A joint starts anew after a pause longer than `gap`, and after `clear`."""
 
     waiting = "two stamped joint_states of every joint, close in time, and of a floating base"
 
@@ -58,7 +60,7 @@ class FiniteDifference(Source):
         self._stamps = np.zeros(n, dtype=np.int64)
 
     def observe(self, state: RobotState) -> None:
-        """Take the velocities that have a new stamp."""
+        """Store the velocities with a new stamp."""
         elapsed = state.stamps - self._stamps
         new = elapsed != 0
         if not new.any():
@@ -69,7 +71,7 @@ class FiniteDifference(Source):
         self._stamps[new] = state.stamps[new]
 
     def clear(self) -> None:
-        """Forget every joint."""
+        """Discard the data of every joint."""
         super().clear()
         self._velocity.fill(np.nan)
         self._stamps.fill(0)
@@ -78,8 +80,8 @@ class FiniteDifference(Source):
 class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named. places: their
-    indices among the n velocities, all others of which have acceleration 0; None: there are no others."""
+    Each is fresh for `timeout` after its reception; all are unknown until every joint has been named. places: their
+    indices among the n velocities, of which all others have acceleration 0; None: there are no others."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
@@ -92,7 +94,7 @@ class DesiredAcceleration(Source):
         self._received = np.zeros(len(joint_names), dtype=np.int64)
 
     def take(self, msg: JointTrajectory, now: int) -> None:
-        """Take a message received at `now`; raises `Fault` and changes nothing if it is bad."""
+        """Apply a message received at `now`. Raises `Fault`, without a change, if it is bad."""
         if not msg.points:
             raise Fault("no point", "points is empty")
         accelerations = np.asarray(msg.points[0].accelerations)
@@ -106,11 +108,11 @@ class DesiredAcceleration(Source):
         self._received[selection.target] = now
 
     def clear(self) -> None:
-        """Forget every joint."""
+        """Discard the data of every joint."""
         self._acceleration.fill(0.0)
         self._acceleration[self._places] = np.nan
 
     def value(self, now: int) -> np.ndarray | None:
-        """(n,), or None while one of them is unknown or stale."""
+        """Return the accelerations (n,), or None if any is unknown or stale."""
         fresh = now - self._received.min(initial=now) <= self._timeout
         return super().value(now) if fresh else None

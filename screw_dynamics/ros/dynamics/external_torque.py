@@ -1,6 +1,6 @@
 """External torques, contact, and the wrench at a link: the topics of the momentum observer.
 
-The observer runs with every state, subscribers or not: its estimate needs a while to settle."""
+The observer runs with every state, even without subscribers, because its estimate needs time to settle."""
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -23,7 +23,7 @@ from .state_output import StateOutput, subscribed
 from .torque_outputs import MultiDofOutput, base_output, joint_state_output
 from .torque_stream import joints_of
 
-ILL_CONDITIONED = 30.0   # from this condition on the diagnostics warn of the external wrench
+ILL_CONDITIONED = 30.0   # condition number from which the diagnostics warn of the external wrench
 
 SETTINGS = (
     Setting(
@@ -52,23 +52,24 @@ PER_JOINT = ("external_torque_gain", "external_torque_threshold")
 
 
 class ExternalTorque(StateOutput):
-    """Publishes on ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being configured."""
+    """The publisher of ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being
+    configured."""
 
-    robot_of = GivenDrives.before_springs       # what measures efforts is there, too
+    robot_of = GivenDrives.before_springs       # efforts are measured there, too
 
     def __init__(self, node):
         self._settings, self._log, self._follows_states = node.settings, node.log, follows_states(node.settings)
         self._root_frame = lambda: node.root_frame
         self._torque_publisher = node.publisher("~/external_torque")
-        self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base,
+        self._make_publisher, self._base_publisher = node.publisher, None   # created with the first floating base
         self._others_publisher = None       # and with the first joints of several degrees of freedom
         self._contact_publisher = node.publisher("~/contact")
         self._wrench_publisher = node.publisher("~/external_wrench")
         self._robot: Robot | None = None
-        self._base_link: str | None = None               # that floats
-        self._observer: MomentumObserver | None = None   # None: the parameters do not fit the robot, or there is none
+        self._base_link: str | None = None               # the floating base
+        self._observer: MomentumObserver | None = None   # None: no robot, or the parameters do not fit it
         self._problem = ""
-        self._origin = 0                                 # times are relative to it: as floats they would be too coarse
+        self._origin = 0  # times are relative to it: absolute ones would be too coarse as floats
         self._contacts, self._strongest, self._wrench = "none", 0.0, None
         for name in PER_JOINT:
             self._settings.validate(name, lambda values, name=name: self._check_length(name, values))
@@ -76,7 +77,7 @@ class ExternalTorque(StateOutput):
 
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
-        """Compute with another robot; the estimate goes on if it has the same joints, and the same base."""
+        """Use another robot. The estimate continues if the joints and the base are the same."""
         base = floating_base(robot.model, others=True)
         link = None if base is None else base.link
         same = self._robot is not None and (joints_of(robot), link) == (joints_of(self._robot), self._base_link)
@@ -97,16 +98,16 @@ class ExternalTorque(StateOutput):
         self._apply_settings()
 
     def _make_output(self, joints: OutputJoints, listing: tuple[str, ...] | None = None) -> None:
-        """Have ~/external_torque list these joints, for a listing of joint_states."""
+        """Let ~/external_torque list these joints, for a listing of joint_states."""
         self._output, self._listing = joint_state_output(self._torque_publisher, joints), listing
 
     def follow(self, changed: set[str]) -> None:
-        """Follow parameters that changed."""
+        """Apply changed parameters."""
         if self._robot is not None and changed & {"state_timeout", *(setting.name for setting in SETTINGS)}:
             self._apply_settings()
 
     def _apply_settings(self) -> None:
-        """Take over the parameters; those that do not fit the robot stop the estimate."""
+        """Apply the parameters; the estimate stops if they do not fit the robot."""
         s = self._settings
         self._contacts, self._strongest, self._wrench = "none", 0.0, None
         try:
@@ -133,13 +134,13 @@ class ExternalTorque(StateOutput):
             raise ValueError(f"parameter external_wrench_link: '{link}' is not a link of the robot")
 
     def clear(self) -> None:
-        """Start the estimate anew."""
+        """Restart the estimate."""
         if self._observer is not None:
             self._observer.reset()
 
     # --------------------------------------------------------------------------------------------- states
     def observe(self, state: RobotState) -> None:
-        """Take a state, and publish what it says of external torques."""
+        """Apply a state, and publish the estimate."""
         if self._observer is None:
             return
         self._problem = _lacking(state)
@@ -153,7 +154,7 @@ class ExternalTorque(StateOutput):
             (state.stamps - self._origin) / SECOND, state.position, state.velocity, state.effort)
         stamp = messages.time_message(state.stamp)
         touched = np.abs(torque) > self._settings.external_torque_threshold   # False for NaN
-        touched[:self._rates] = False       # of a base: all that acts on it, contact or not
+        touched[:self._rates] = False       # of a base: it contains all external forces, contact or not
         self._contacts = ", ".join(self._names[i] for i in touched.nonzero()[0]) or "none"
         self._strongest = np.nanmax(np.abs(torque))
         if self._follows_states and self._listing is not state.joints.listing:
@@ -179,7 +180,7 @@ class ExternalTorque(StateOutput):
 
     # --------------------------------------------------------------------------------------------- diagnostics
     def health(self) -> Report:
-        """Return a warning where nothing can be estimated, or the wrench only in part."""
+        """Return a warning if nothing can be estimated, or the wrench only in part."""
         if self._problem:
             return WARN, f"external torques are not estimated: {self._problem}", {}
         values = {"contact": self._contacts, "largest external torque [N m, N]": f"{self._strongest:.3g}"}
@@ -196,7 +197,7 @@ class ExternalTorque(StateOutput):
 
 
 def _lacking(state: RobotState) -> str:
-    """Return a text on what the observer needs and the state lacks, or ""."""
+    """Return a text on data that the observer requires and the state lacks, or ""."""
     if not state.stamps.all():
         return "joint_states are not stamped" if not state.joints.stamps.all() else "the base's state is not stamped"
     if state.joints.joint_names and not np.isfinite(state.joints.effort).any():

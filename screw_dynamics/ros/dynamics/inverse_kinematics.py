@@ -1,4 +1,4 @@
-"""The service ~/solve_inverse_kinematics: its request as arguments of Robot.inverse_kinematics, and its answer."""
+"""The service ~/solve_inverse_kinematics: its request as arguments of Robot.inverse_kinematics, and its response."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +15,14 @@ from ..node import messages
 from ..node.base_state import read_pose
 from .joint_request import JointRequest
 
-PARTS = "pose", "position", "orientation"       # by the number of a part
-TOLERANCE = 1e-6        # m and rad, where the request has 0
+PARTS = "pose", "position", "orientation"       # names of the values of `parts` in a request
+TOLERANCE = 1e-6        # m and rad, if the request has 0
 MOST_LINKS = 20         # in a request
 MOST_ATTEMPTS = 1000
 
 
 def matrix(numbers: np.ndarray) -> np.ndarray:
-    """Return the pose (4, 4) of x y z, quaternion x y z w (7,)."""
+    """Return the pose matrix (4, 4) of x y z, quaternion x y z w (7,)."""
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = rotated(numbers[3:], np.eye(3)).T, numbers[:3]
     return pose
@@ -30,10 +30,10 @@ def matrix(numbers: np.ndarray) -> np.ndarray:
 
 def arguments(robot: Robot, request: Any, link: Callable[[str, str], str], base: FloatingBase | None,
               base_pose: Callable[[], np.ndarray]) -> dict[str, Any]:
-    """Return the arguments of inverse kinematics in a request, without q0. Raises ValueError, with the field at fault.
+    """Return the arguments of inverse kinematics in a request, without q0. Raises ValueError with the field at fault.
 
-    link(name, field): the link of a name. base_pose(): x y z, quaternion x y z w (7,) of a floating base in the root
-    link. Goals in the root link are relative to it, as the base does not move."""
+    link(name, field): returns the link of a name. base_pose(): returns x y z, quaternion x y z w (7,) of a floating
+    base in the root link. Targets in the root link are converted to the base, which does not move."""
     names, count = request.links, len(request.links)
     if not names or count > MOST_LINKS:
         raise ValueError(f"links: {count} names, must be one or more, and at most {MOST_LINKS}")
@@ -72,7 +72,7 @@ def _tolerance(request, field):
 
 
 def answer(response: Any, joints: JointRequest, found: InverseKinematicsResult, first: int) -> None:
-    """Fill an answer. first: how many numbers a floating base has in q."""
+    """Fill a response. first: the count of numbers of a floating base in q."""
     response.joint_names = joints.joint_names
     response.position = messages.floats(joints.arrange(found.q[first:]))
     response.position_error = float(found.position_error)
@@ -84,13 +84,13 @@ def answer(response: Any, joints: JointRequest, found: InverseKinematicsResult, 
 
 
 def encode(response: Any, error: Exception | None) -> None:
-    """Success, unless something was wrong, or no solution was found."""
+    """Set success, unless there was an error or no solution was found."""
     response.message = response.message if error is None else str(error)
     response.success = not response.message
 
 
 def start(request: Any, joints: JointRequest, neutral: np.ndarray, first: int) -> np.ndarray | None:
-    """q0, or None where the request has no position."""
+    """Return q0, or None if the request has no position."""
     if not len(request.position):
         return None
     return np.concatenate((neutral[:first], joints.read(request.position, "position")))

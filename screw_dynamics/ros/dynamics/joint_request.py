@@ -1,5 +1,4 @@
-"""The joints of one service request: its arrays into model order, and results back into the order of the request.
-
+"""The joints of one service request: conversion of its arrays to model order, and of results to the request's order.
 Pure Python and NumPy, as joint_state.py."""
 
 from collections.abc import Sequence
@@ -10,13 +9,13 @@ from ..node.joint_state import JointMap
 
 
 class JointRequest:
-    """The order of joints that a request's `joint_names` gives; empty: that of the model.
+    """The order of joints in a request's `joint_names`; if that is empty, the order of the model.
 
-    joint_names (tuple): those of the answer, other_names before the joints: of the velocities of a floating base, and
-    of joints of several degrees of freedom. order (n,): their indices among the model's velocities, for which `places`
-    has those of the joints and of the others; None: the others come first. Names that the model does not have are
-    skipped, so that the arrays of a JointState can be passed on. Raises ValueError if a joint of the model is missing
-    or named twice."""
+    joint_names (tuple): the names in the response; other_names precede the joints: the velocities of a floating base,
+    and those of joints of several degrees of freedom. order (n,): their indices among the model's velocities. places:
+    the indices of the joints and of the other velocities; None: the others come first. Names that the model does not
+    have are skipped, so that the arrays of a JointState can be passed on. Raises ValueError if a joint of the model is
+    missing or named twice."""
 
     def __init__(self, joint_map: JointMap, names: Sequence[str], other_names: Sequence[str] = (),
                  places: tuple[np.ndarray, np.ndarray] | None = None):
@@ -36,8 +35,8 @@ class JointRequest:
         self.joint_names = (*other_names, *(joint_map.joint_names[i] for i in self._target))
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
-        """Return a field of the request, of the joints in model order; raises ValueError naming it, and a joint whose
-        value is not finite."""
+        """Return a field of the request for the joints in model order. Raises ValueError that names the field, and the
+        joint whose value is not finite."""
         if len(values) != self._length:
             raise ValueError(f"{field}: {len(values)} values for {self._length} joints")
         picked = np.asarray(values, dtype=np.float64)[self._source]
@@ -47,12 +46,12 @@ class JointRequest:
         return result
 
     def read_or_zero(self, values: Sequence[float], field: str) -> np.ndarray:
-        """Return the field like `read`, or zeros if it is empty."""
+        """Return the field as `read` does, or zeros if it is empty."""
         return self.read(values, field) if len(values) else np.zeros(len(self._target))
 
     def of_others(self, values: Sequence[float], field: str) -> np.ndarray:
-        """Return the values of a field that was read for the other velocities, zeros where the request names none.
-        Raises ValueError naming one whose value is not finite, or one that is named twice."""
+        """Return the values of a field for the other velocities, zero where the request names none; `read` handles the
+        joints. Raises ValueError that names an entry that is not finite or is named twice."""
         found, seen = np.zeros(len(self._other_names)), set()
         for k, name in enumerate(self._names if len(values) else ()):
             if name in self._other_names:
@@ -65,9 +64,9 @@ class JointRequest:
         return found
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
-        """Return the last axis of an array in model order, rearranged into the order of the request."""
+        """Return an array whose last axis is rearranged from model order to the order of the request."""
         return values[..., self.order]
 
     def arrange_square(self, matrix: np.ndarray) -> np.ndarray:
-        """Rows and columns of a matrix in model order, rearranged into the order of the request."""
+        """Return a matrix whose rows and columns are rearranged from model order to the order of the request."""
         return matrix[np.ix_(self.order, self.order)]

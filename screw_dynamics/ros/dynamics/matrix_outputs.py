@@ -35,7 +35,7 @@ SETTINGS = (
 
 
 class MatrixOutputs(StateOutput):
-    """Publishes the matrices that the parameters of `node`, a DynamicsNode being configured, name."""
+    """The publisher of the matrices selected by the parameters of `node`, a DynamicsNode being configured."""
 
     def __init__(self, node):
         self._settings = node.settings
@@ -46,14 +46,14 @@ class MatrixOutputs(StateOutput):
                            for link in node.settings.jacobian_links if link}
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot."""
+        """Use another robot."""
         self._robot = robot
         names, joints = velocity_names(robot.model), output_joints(robot.model, self._settings.joints).order
         self._order = np.concatenate((without_joints(robot.model), joints))
         self._names = [names[i] for i in self._order]
 
     def observe(self, state: RobotState) -> None:
-        """Publish the matrices of a state that somebody wants."""
+        """Publish the matrices of a state that have subscribers."""
         if self._robot is None:
             return
         q, order, representation = state.position, self._order, self._settings.jacobian_representation
@@ -75,7 +75,7 @@ class MatrixOutputs(StateOutput):
         publisher.publish(message)
 
     def _frame(self, link: str, representation: str) -> str:
-        """Return the frame that all rows of a Jacobian are resolved in; "mixed" has none."""
+        """Return the frame in which all rows of a Jacobian are resolved; "" for "mixed", which has none."""
         if representation == "mixed":
             return ""
         return link if representation == "body" and link != self._robot.model.root else self._root_frame()
@@ -87,6 +87,6 @@ class MatrixOutputs(StateOutput):
 
 
 def topic_name(link: str) -> str:
-    """Return a link's name as the last part of a topic's: characters that these cannot have become underscores."""
+    """Return a link's name as the last part of a topic name: characters that are invalid there become underscores."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", link)
     return f"_{name}" if name[:1].isdigit() else name

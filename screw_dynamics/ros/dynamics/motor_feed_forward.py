@@ -1,7 +1,7 @@
-"""Feed-forward for motors whose links follow a trajectory: the topic ~/motor_feed_forward, of robots with drives.
+"""Feed-forward for motors whose links follow a trajectory: the topic ~/motor_feed_forward, for robots with drives.
 
-The motors' motion takes four derivatives of the links', which a message does not have: the trajectory is taken as the
-smoothest motion through its points."""
+The motors' motion requires four derivatives of the links' motion, which a message does not contain: the trajectory is
+interpreted as the smoothest motion through its points."""
 
 from typing import NamedTuple
 
@@ -28,8 +28,8 @@ from .output_joints import output_joints
 from .state_output import StateOutput, subscribed
 from .trajectory_points import TrajectoryPoints, read_points
 
-JUMP = 1e-3         # rad or m: what a motion that begins later may begin off where its joints are then
-ALL = 4             # derivatives of a point that rests: they are given, and 0
+JUMP = 1e-3         # rad or m: largest distance between the joints and the start of a motion that begins later
+ALL = 4             # derivatives at a resting point: all are given as 0
 SETTINGS = (
     Setting("feed_forward_friction", True, "friction of the model is in ~/motor_feed_forward, and in efforts of "
             "trajectories of a robot with drives"),
@@ -42,19 +42,20 @@ SETTINGS = (
 
 
 class Followed(NamedTuple):
-    """A motion of the links, and when, in ns of the clock of stamps, it is followed from, and has its time 0."""
+    """A motion of the links. since: the time from which it is followed; begin: that of its time 0; both in ns of the
+    stamps' clock."""
 
     since: int
     begin: int
     motion: SmoothMotion
 
     def at(self, time: int) -> np.ndarray:
-        """Positions and derivatives (5, n) at a time, ns."""
+        """Return positions and derivatives (5, n) at a time in ns."""
         return self.motion.sample((time - self.begin) / SECOND)
 
 
 class RigidDrives:
-    """The motors of a robot whose drives have no springs, in place of ElasticJoints."""
+    """The motors of a robot whose drives have no springs; used instead of ElasticJoints."""
 
     def __init__(self, robot: Robot):
         coordinates_alone("motor_feed_forward", robot.model)
@@ -62,8 +63,8 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """Return the motion of the links as that of the motors. Its efforts are those of inverse dynamics, less
-        `Robot.drive_torque`, with friction if asked for."""
+        """Return the motion of the links as that of the motors. Its efforts are those of inverse dynamics minus
+        `Robot.drive_torque`, with friction if `friction` is True."""
         tau = self.robot.inverse_dynamics(q, qd, qdd) - self.robot.drive_torque(q, qd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)
@@ -71,18 +72,18 @@ class RigidDrives:
 
 
 class MotorFeedForward(StateOutput):
-    """Publishes for `node`, a DynamicsNode being configured, what moves the links along the trajectory that came last,
-    at the stamp of each joint_states message.
+    """The publisher of feed-forward commands along the last received trajectory, at the stamp of each joint_states
+    message, for `node`, a DynamicsNode being configured.
 
-    It begins at its header's stamp, or with the latest state, and leads from where the trajectory before is then, else
-    from the latest state, through its points to rest at the last one, where it stays. Until it begins, the one before
-    goes on."""
+    A motion begins at the stamp in the trajectory's header, or with the latest state if there is none. It leads from
+    the previous trajectory's state at that time, else from the latest state, through the points to rest at the last
+    one, where it stays. Until then, the previous trajectory continues."""
 
     robot_of = GivenDrives.on
 
     def __init__(self, node):
         self._node, self._settings = node, node.settings
-        self._publisher: LifecyclePublisher | None = None       # once there was a robot with drives
+        self._publisher: LifecyclePublisher | None = None       # created with the first robot with drives
         self._robot: Robot | None = None
         self._joint_names: tuple[str, ...] = ()
         self._joints: ElasticJoints | RigidDrives | None = None
@@ -90,14 +91,14 @@ class MotorFeedForward(StateOutput):
         self.clear()
 
     def clear(self) -> None:
-        """Forget the trajectory, and the latest state."""
-        self._followed: list[Followed] = []             # the motion that goes on, and those that begin later
+        """Discard the trajectory and the latest state."""
+        self._followed: list[Followed] = []             # the current motion, and those that begin later
         self._latest: tuple[int, np.ndarray, np.ndarray] | None = None      # time in ns, position, velocity
-        self._waiting: JointTrajectory | None = None    # that came before any state
+        self._waiting: JointTrajectory | None = None    # received before any state
 
     # --------------------------------------------------------------------------------------------- robots
     def use(self, robot: Robot) -> None:
-        """Compute with another robot with drives; the motion goes on if it has the same joints."""
+        """Use another robot with drives. The motion continues if the joints are the same."""
         self._robot, self._joints, self._problem = robot, None, ""
         if self._publisher is None and robot.model.drives:
             self._publisher = self._node.publisher("~/motor_feed_forward")
@@ -120,14 +121,14 @@ class MotorFeedForward(StateOutput):
             self.clear()
 
     def follow(self, changed: set[str]) -> None:
-        """Try again what another value of a parameter may allow."""
+        """Rebuild the feed-forward, which other parameter values may allow."""
         if self._robot is not None and changed & {"feed_forward_neglect_damping", "feed_forward_friction"}:
             self.use(self._robot)
 
     @property
     def needed(self) -> bool:
-        """Return True if trajectories are for these motors: the robot has drives, and either motors behind springs or
-        neither a floating base nor other multi-DoF joints. Inverse dynamics has the efforts of others."""
+        """True if trajectories are for these motors: the robot has drives, and either motors behind springs or neither
+        a floating base nor other multi-DoF joints. Otherwise inverse dynamics gives the efforts."""
         model = None if self._robot is None else self._robot.model
         return model is not None and bool(model.drives) and bool(model.motors or not model.on_groups)
 
@@ -135,15 +136,15 @@ class MotorFeedForward(StateOutput):
     def efforts(self, points: TrajectoryPoints) -> np.ndarray:
         """Return the efforts of motors (points, n), in the order of the joints, at the points of a trajectory.
 
-        Two motors on a joint are summed. Raises ValueError if they are no function of the motion, or the points are
-        invalid."""
+        The efforts of two motors on a joint are added. Raises ValueError if they are no function of the motion, or the
+        points are invalid."""
         self._require_joints()
         return self._moved(_smooth(points.times, points).sample(points.times)).torque if len(points.times) else (
             np.zeros((0, len(self._joint_names))))
 
     def start(self, trajectory: JointTrajectory) -> None:
-        """Follow a trajectory, and publish what it takes at the latest state. ValueError says why not; what was
-        followed goes on then."""
+        """Follow a trajectory, and publish its feed-forward at the latest state. Raises ValueError with the reason if
+        that is not possible; then the earlier motion continues."""
         self._require_joints()
         points = read_points(self._joint_names, trajectory)
         if not len(points.times):
@@ -170,20 +171,22 @@ class MotorFeedForward(StateOutput):
         self._publish(self._latest[0])
 
     def _check_start(self, first: np.ndarray, present: np.ndarray) -> None:
-        """Raise ValueError if a motion that begins later, with its first point (n,), would begin with a jump."""
+        """Raise ValueError if a motion that begins later would jump from the present position (n,) to its first point
+        (n,)."""
         for k in np.flatnonzero(np.abs(first - present) > JUMP)[:1]:
             raise ValueError(f"first point, at the time 0, joint '{self._joint_names[k]}': position {first[k]:g}, but "
                              f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")
 
     def _present(self, time: int) -> np.ndarray:
-        """Return the positions and derivatives (5, n) from which a motion that begins at a time, ns, leads on."""
+        """Return the positions and derivatives (5, n) from which a motion that begins at a time in ns continues."""
         if self._followed:
             return self._at(time)
         _, q, qd = self._latest
         return np.stack([q, qd, *np.zeros((3, len(q)))])
 
     def _at(self, time: int) -> np.ndarray:
-        """Return the motion (5, n) at a time in ns: of what began last; before all, where the first begins."""
+        """Return the motion (5, n) at a time in ns: of the motion that began last, or of the first one before any has
+        begun."""
         return next((each for each in reversed(self._followed) if each.since <= time), self._followed[0]).at(time)
 
     def _require_joints(self) -> None:
@@ -197,7 +200,7 @@ class MotorFeedForward(StateOutput):
 
     # --------------------------------------------------------------------------------------------- states
     def observe(self, state: RobotState) -> None:
-        """Publish what the trajectory takes at a state's stamp."""
+        """Publish the feed-forward at a state's stamp."""
         if self._joints is None:
             return
         stamp = int(state.joints.stamp) or self._node.get_clock().now().nanoseconds
@@ -225,7 +228,7 @@ class MotorFeedForward(StateOutput):
         self._node.diagnostics.tick("motor_feed_forward")
 
     def health(self) -> Report:
-        """Return a warning where there can be no feed-forward."""
+        """Return a warning if there is no feed-forward."""
         if self._joints is None:
             return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self.needed else (
                 OK, "", {})
@@ -237,8 +240,9 @@ class MotorFeedForward(StateOutput):
 
 
 def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.ndarray] | None = None) -> SmoothMotion:
-    """Return the motion through points, from a start, its time and derivatives (5, n), on. A first or a last point that
-    does not move is at rest, whatever its acceleration: planners end with the one that brakes."""
+    """Return the motion through points, continued from a start (its time and derivatives (5, n)) if there is one. A
+    first or last point with zero velocity is at rest, whatever its acceleration: planners end with the braking
+    acceleration."""
     for i in np.flatnonzero(np.diff(times) <= 0.0)[:1]:
         raise ValueError(f"points[{i + 1}].time_from_start is {times[i + 1]:g} s, must be later than that of "
                          f"points[{i}], {times[i]:g} s")
@@ -257,7 +261,8 @@ def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.
 
 
 def _outputs(model: Model, joints: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
-    """Return the names by which the motors of joints are commanded, a lever's too, and their velocities' indices."""
+    """Return the command names of the motors of joints, including both of a lever, and the indices of their
+    velocities."""
     names = command_names(model)
     indices = [model.v_slices[motor].start for joint in joints for motor in model.motors.get(joint, (joint,))]
     return [names[k] for k in indices], np.array(indices, dtype=np.intp)

@@ -1,7 +1,8 @@
-"""dynamics_node: torques of the robot of `robot_description` at its `joint_states`, and services for everything else.
+"""dynamics_node: torques of the robot of `robot_description` at its `joint_states`, and services for all other
+quantities.
 
-Every message is decoded, checked, and answered with one call of the core for each torque that has a subscriber.
-Faults are counted in /diagnostics."""
+Every message is decoded, checked, and answered with one call of the core for each torque with a subscriber. Faults are
+counted in /diagnostics."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -45,8 +46,8 @@ from .torque_outputs import TERMS
 from .torque_stream import StampedState, TorqueStream
 from .trajectory_efforts import TrajectoryEfforts
 
-LOOK = 0.25                     # s between two looks at the age of states
-LEAP = Duration(seconds=1)      # by which simulated time is ahead at once, and not only fast
+LOOK = 0.25                     # s between two checks of the age of states
+LEAP = Duration(seconds=1)      # a larger step of simulated time counts as a jump
 
 
 class DynamicsNode(ManagedNode):
@@ -56,7 +57,7 @@ class DynamicsNode(ManagedNode):
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
-        follows_states(self.settings)       # so that a contradiction is told at the start
+        follows_states(self.settings)       # raises an error for contradictory parameters at the start
         self.drives = GivenDrives(self.settings.drives)
         self.steps, self.rare_steps = (
             {**{name: self._of(GivenDrives.without_springs, step) for name, step in steps.items()},
@@ -64,17 +65,17 @@ class DynamicsNode(ManagedNode):
             for steps, of_springs in ((STEPS, SPRING_STEPS), (BATCH_STEPS, BATCHES_OF_SPRINGS)))
 
     def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step, elastic: bool = False) -> Step:
-        """Return the preparation step for a robot with its drives. elastic: only if a drive has a spring."""
+        """Return the preparation step for a robot with its drives. elastic: run it only if a drive has a spring."""
         def prepared(robot, q, v, link):
             if not elastic or self.drives.elastic(robot):
-                own = robot_of(self.drives, robot)      # which may have other coordinates
+                own = robot_of(self.drives, robot)      # may have other coordinates
                 step(own, own.neutral(), np.zeros(own.n), own.link_names[-1])
         return prepared
 
     def forget(self) -> None:
-        """Forget the robot, its payloads, and the state of its joints."""
-        self._loaded = LoadedRobot()                # of links
-        self._robot: Robot | None = None            # the same with its motors
+        """Discard the robot, its payloads, and the state of its joints."""
+        self._loaded = LoadedRobot()                # the robot of the links
+        self._robot: Robot | None = None            # the same robot with its motors
         self._stream: TorqueStream | None = None
         self._outputs: list[StateOutput] = []
         self._timer, self._stale = None, False
@@ -83,15 +84,14 @@ class DynamicsNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- for the services
     def robot(self) -> Robot:
-        """Return the robot in use, payloads, gravity and motors included; ValueError while there is none."""
+        """Return the robot in use, including payloads, gravity and motors. Raises ValueError while there is none."""
         if self._robot is None:
             raise ValueError(f"no robot yet: {self.description.state}")
         return self._robot
 
     def robot_for_batches(self) -> Robot:
-        """Return `robot()` when the kernels for batches are ready.
-
-        Raises ValueError before that, since compiling would delay the torques."""
+        """Return `robot()` if the kernels for batches are ready. Raises ValueError before that, because compiling would
+        delay the torques."""
         robot = self.robot()
         if not self.description.finished:
             raise ValueError("not ready yet: what computes many states at a time is being loaded or compiled")
@@ -99,27 +99,27 @@ class DynamicsNode(ManagedNode):
 
     @property
     def root_frame(self) -> str:
-        """The name that headers give to the root link's frame."""
+        """The name of the root link's frame in headers."""
         return self.settings.frame_id or self.robot().model.root
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
-        """Return the latest state. joints, base: whether they are needed. Raises ValueError if there is no state, or it
-        is stale."""
+        """Return the latest state. joints, base: True if their state is required. Raises ValueError if there is no
+        state, or it is stale."""
         if self.state_label != "active":
             raise ValueError(f"no fresh joint_states: the node is {self.state_label}")
         return self._stream.fresh_state(joints, base)
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, in all results from now on. Raises ValueError if it is not physical."""
+        """Set the payload of a link for all results from now on. Raises ValueError if it is not physical."""
         self._loaded.set_payload(link, mass, com, inertia)
         self._compute_with(self._loaded.robot)
 
     def without_payload(self, link: str) -> Robot:
-        """Return the robot whose efforts are measured, without what was set as the payload of a link."""
+        """Return the robot for measured efforts, without the payload of a link."""
         return self.drives.before_springs(self._loaded.without(link))
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
-        """Set gravity (3,) in the root frame, by the parameter. Raises ValueError if it is refused."""
+        """Set the gravity vector (3,) in the root frame through the parameter. Raises ValueError if it is refused."""
         self.settings.assign("gravity", tuple(float(x) for x in gravity))
 
     # --------------------------------------------------------------------------------------------- endpoints
@@ -151,8 +151,8 @@ class DynamicsNode(ManagedNode):
         self.endpoints.callback(self._unpace)
 
     def _base_endpoints(self) -> Mapping[str, LifecyclePublisher]:
-        """Return the publishers of wrenches on a floating base, by term, which are made with the first robot that has
-        one, and so are the subscriptions to its state."""
+        """Return the publishers of wrenches on a floating base, by term. They and the subscriptions to its state are
+        created with the first robot that has a floating base."""
         if not self._base_publishers:
             self._base_publishers = {term: self.publisher("~/<term>/base_wrench", term=term) for term in TERMS}
             for topic, take in BASE_SOURCES[self.settings.base_state_source].items():
@@ -161,18 +161,18 @@ class DynamicsNode(ManagedNode):
         return self._base_publishers
 
     def _other_endpoints(self) -> Mapping[str, LifecyclePublisher]:
-        """Return the publishers of wrenches of joints of several degrees of freedom, by term, which are made with the
-        first robot that has some, and so is the subscription to their state."""
+        """Return the publishers of wrenches of joints of several degrees of freedom, by term. They and the subscription
+        to their state are created with the first robot that has such joints."""
         if not self._other_publishers:
             self._other_publishers = {term: self.publisher("~/<term>/multi_dof_joints", term=term) for term in TERMS}
             self.subscribe(TOPIC, self._on_others, STATES)
         return self._other_publishers
 
     def _on_jump(self, jump: TimeJump) -> None:
-        """Count a jump on /clock, and forget past states unless it led ahead."""
+        """Count a jump on /clock, and discard past states unless the jump was forward."""
         now, delta = self._now(), jump.delta.nanoseconds
         same_clock = jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE
-        if same_clock and now > delta:      # else it is the first time that comes
+        if same_clock and now > delta:      # else it is the first received time
             reason = "clock went ahead" if delta > 0 else "clock went back"
             self.diagnostics.notice("/clock", Fault(
                 reason, f"time jumped by {delta / SECOND:+.3f} s, to {now / SECOND:.3f} s"))
@@ -180,19 +180,19 @@ class DynamicsNode(ManagedNode):
             self._clear()
 
     def _report_stale(self) -> None:
-        """Report at once when states become stale, so that the log has it in time."""
+        """Report stale states at once, so that the log has them in time."""
         stale = self.state_label == "active" and self._robot is not None and self._stream.health()[0] == STALE
         if stale and not self._stale:
             self.diagnostics.publish()
         self._stale = stale
 
     def _clear(self) -> None:
-        """Forget past states: time has jumped."""
+        """Discard past states after a jump of time."""
         for part in (self._stream, *self._outputs):
             part.clear()
 
     def _pace(self) -> None:
-        """Publish at publish_rate, or with every message when it is 0."""
+        """Publish at publish_rate, or with every message if it is 0."""
         self._unpace()
         if self.settings.publish_rate > 0.0:
             self._timer = self.create_timer(1.0 / self.settings.publish_rate, self.guarded("timer", self._on_timer))
@@ -229,12 +229,12 @@ class DynamicsNode(ManagedNode):
             self._stream.publish()
 
     def complete(self, robot: Robot) -> Robot:
-        """Return the robot of a description, with the drives that it says."""
+        """Return the robot of a description, with its drives."""
         return robot
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot; payloads stay on the links that it has. Raises ValueError naming a drive that
-        does not fit it."""
+        """Use another robot; payloads stay on links that it also has. Raises ValueError that names a drive that does
+        not fit it."""
         self.drives.on(robot)
         for link in self._loaded.describe(robot):
             self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
@@ -247,7 +247,7 @@ class DynamicsNode(ManagedNode):
             output.use(type(output).robot_of(self.drives, links))
 
     def parameters_changed(self, names: set[str]) -> None:
-        """Follow parameters that changed while configured."""
+        """Apply parameters that changed while configured."""
         if "publish_rate" in names:
             self._pace()
         if names & {"velocity_fallback", "acceleration_source", "desired_timeout", "state_timeout"}:
@@ -256,7 +256,7 @@ class DynamicsNode(ManagedNode):
             output.follow(names)
 
     def robot_health(self) -> Report:
-        """Level, message and values for the diagnostics while configured."""
+        """Return level, message and values for the diagnostics while configured."""
         description, robot = self.description, self._robot
         if robot is None:
             return ERROR if description.error else WARN, description.state, {}
@@ -285,7 +285,7 @@ class DynamicsNode(ManagedNode):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run dynamics_node; the exit code."""
+    """Run dynamics_node and return the exit code."""
     return run(DynamicsNode, args=args)
 
 

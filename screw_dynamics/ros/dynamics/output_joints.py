@@ -1,4 +1,4 @@
-"""The joints that the topics of dynamics_node list, and their order: the parameters joints and joint_order."""
+"""The joints listed in the topics of dynamics_node, and their order: the parameters joints and joint_order."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from screw_dynamics.model.multi_dof_joints import places
 from ..node.description import output_order
 from ..node.parameters import Parameters, Setting
 
-FOLLOWER = -1       # in place of an index: a mimic joint, whose torque is reduced onto the joint that it follows
+FOLLOWER = -1       # used as the index of a mimic joint, whose torque is reduced to the joint that it follows
 MODEL, JOINT_STATES = "model", "joint_states"
 SETTINGS = (
     Setting(
@@ -24,29 +24,30 @@ SETTINGS = (
 
 
 class OutputJoints(NamedTuple):
-    """names: the joints of an output; order: the index of each in the efforts (n,) of the model, or FOLLOWER."""
+    """The joints of an output. names: their names; order: the index of each in the efforts (n,) of the model, or
+    FOLLOWER."""
 
     names: tuple[str, ...]
     order: np.ndarray
 
 
 def follows_states(parameters: Parameters) -> bool:
-    """Return True if outputs list joints as joint_states does. Raises ValueError if the parameter joints lists them,
-    too."""
+    """Return True if outputs list joints in the order of joint_states. Raises ValueError if the parameter joints also
+    lists them."""
     if parameters.joint_order == JOINT_STATES and any(parameters.joints):
         raise ValueError("parameters joints and joint_order: joint_states are both given; give one of them")
     return parameters.joint_order == JOINT_STATES
 
 
 def output_joints(model: Model, joints: Sequence[str]) -> OutputJoints:
-    """Return the joints that the parameter `joints` names, in its order; every joint of one degree of freedom if it is
-    empty."""
+    """Return the joints in the parameter `joints`, in its order; if it is empty, every joint of one degree of
+    freedom."""
     names = coordinate_joints(model)
     order = output_order(names, joints)
     return OutputJoints(tuple(names[i] for i in order), places(model)[1][order])
 
 
 def listed_joints(model: Model, listing: Sequence[str]) -> OutputJoints:
-    """Return the OutputJoints of a list of joints of the model and mimic joints."""
+    """Return the OutputJoints of a list of joints and mimic joints of the model."""
     index = dict(zip(coordinate_joints(model), places(model)[1], strict=True))
     return OutputJoints(tuple(listing), np.array([index.get(name, FOLLOWER) for name in listing], dtype=np.intp))

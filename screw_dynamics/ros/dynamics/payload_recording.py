@@ -17,8 +17,8 @@ from ..node.services import Service, serve
 from ..timing import SECOND
 from .state_output import StateOutput
 
-INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more say no more
-APART = SECOND // 20        # by which stamps of the parts of a state may differ: it is moved on for so long
+INTERVAL = SECOND // 500    # between recorded states: for a slow motion, more add no information
+APART = SECOND // 20        # largest difference of the stamps in a state, which is extrapolated to the latest
 
 SETTINGS = (
     Setting(
@@ -38,12 +38,13 @@ SETTINGS = (
 
 
 class PayloadRecording(StateOutput):
-    """Records for `node`, a DynamicsNode being configured, and serves ~/identify_payload.
+    """The recording of states for `node`, a DynamicsNode being configured, and the service ~/identify_payload.
 
-    A ring of rows: stamp and time of reception, position and effort. A state of a robot with joints of several degrees
-    of freedom, whose parts come in messages of their own, is moved on to its latest stamp by its velocities."""
+    The record is a ring buffer of rows: stamp and time of reception, position and effort. If a robot has joints of
+    several degrees of freedom, the parts of a state are in separate messages: the state is extrapolated to its latest
+    stamp with its velocities."""
 
-    robot_of = GivenDrives.before_springs       # what measures efforts is there, too
+    robot_of = GivenDrives.before_springs       # efforts are measured there, too
 
     def __init__(self, node):
         self._node, self._settings = node, node.settings
@@ -61,23 +62,23 @@ class PayloadRecording(StateOutput):
         self._count, self._why = 0, "no joint_states"       # nothing was recorded
 
     def use(self, robot: Robot) -> None:
-        """Go on recording, unless the joints are others."""
+        """Continue recording; start anew if the joints are different."""
         before, self._robot = self._robot, robot
         if before is None or (before.joint_names, before.model.joint_kinds) != (
                 robot.joint_names, robot.model.joint_kinds):
             self._make_ring()
 
     def follow(self, changed: set[str]) -> None:
-        """Start anew with another length."""
+        """Restart with another length."""
         if "payload_recording" in changed:
             self._make_ring()
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Discard the record."""
         self._count = 0
 
     def observe(self, state: RobotState) -> None:
-        """Record a state, if the last is long enough ago."""
+        """Record a state, unless the previous one is too recent."""
         capacity = len(self._times)
         if capacity == 0:
             return
@@ -94,7 +95,7 @@ class PayloadRecording(StateOutput):
         last = self._times[(self._count - 1) % capacity, 0]
         if self._count and 0 <= stamp - last < INTERVAL:
             return
-        if self._count and stamp < last:    # time ran backwards: what was recorded is of another motion
+        if self._count and stamp < last:    # time ran backward: the record belongs to another motion
             self._count = 0
         row = self._count % capacity
         self._times[row] = stamp, self._node.get_clock().now().nanoseconds
@@ -104,7 +105,8 @@ class PayloadRecording(StateOutput):
         self._count += 1
 
     def _recorded(self, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times in s, positions and efforts that were received within the window (ns, 0: any) before now, in order."""
+        """Return times in s, positions and efforts that were received within the last `window` ns (0: all), in
+        order."""
         capacity, count = len(self._times), self._count
         rows = np.arange(max(0, count - capacity), count) % max(capacity, 1)
         times = self._times[rows]
@@ -116,7 +118,7 @@ class PayloadRecording(StateOutput):
         return (times[:, 0] - times[0, 0]) / SECOND, self._positions[rows], self._efforts[rows]
 
     def _nothing(self, count: int) -> str:
-        """Return the reason why there are no states to identify from."""
+        """Return the reason for which there are no recorded states."""
         if not self._settings.payload_recording:
             return "nothing is recorded: the parameter payload_recording is 0"
         if count:

@@ -1,4 +1,4 @@
-"""A warning of states far beyond the position limits of the robot, as of positions in degrees."""
+"""A warning of states far beyond the position limits of the robot, for example of positions in degrees."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from screw_dynamics.robot import Robot
 
 from ..node.joint_state import listed
 
-FAR = 0.1       # rad or m, and of the range: less is due to calibration, or to stops that give
+FAR = 0.1       # rad or m, and fraction of the range: smaller excesses result from calibration or compliant stops
 
 
 def far_beyond_limits(robot: Robot, q: np.ndarray) -> str:

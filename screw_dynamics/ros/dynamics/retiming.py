@@ -1,4 +1,4 @@
-"""Trajectories as fast as the robot's limits allow: the service ~/retime_trajectory."""
+"""Time-optimal trajectories within the robot's limits: the service ~/retime_trajectory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,10 +19,10 @@ from ..node.services import Service, serve
 from ..timing import SECOND
 from .trajectory_points import read_points
 
-PERIOD = 0.01           # s, of the points of an answer
-MOST = 100_000          # points of an answer
-LOOKS = 200             # places of a path, where it is looked whether it leaves limits of positions, at least
-SAME = 1e-9             # rad or m: nearer points are one
+PERIOD = 0.01           # s, between points of a response
+MOST = 100_000          # points of a response, at most
+LOOKS = 200             # samples of a path for the check of position limits, at least
+SAME = 1e-9             # rad or m: closer points are merged
 
 SETTINGS = (
     Setting("retime_acceleration", 0.0, "largest acceleration of each joint in ~/retime_trajectory, where the request "
@@ -33,7 +33,7 @@ SETTINGS = (
 
 
 class Retiming:
-    """Serves ~/retime_trajectory on `node`, a DynamicsNode being configured, in a thread of its own."""
+    """The service ~/retime_trajectory of `node`, a DynamicsNode being configured; it runs in a separate thread."""
 
     def __init__(self, node):
         self._node, self._on_demand = node, OnDemand(node.future, node.log.info)
@@ -46,7 +46,7 @@ class Retiming:
         if not 0.0 <= request.deviation < np.inf:
             raise ValueError(f"deviation: {request.deviation}, must be finite and >= 0")
         limits, q = self._limits(robot, request), self._waypoints(robot, request.trajectory)
-        # In the background, whose first call imports parts of SciPy, too.
+        # In the background, because the first call also imports parts of SciPy.
         found, response.trajectory = await in_background(
             self._node.future, lambda: retimed(robot, q, request.deviation, limits, names, period))
         response.trajectory.header = request.trajectory.header
@@ -55,7 +55,7 @@ class Retiming:
         response.limiting_time = messages.floats(list(spans.values()))
 
     def _limits(self, robot: Robot, request) -> Mapping[str, Any]:
-        """Return the limits of a request for time_optimal; those of efforts, and torque-speed lines, are from the
+        """Return the limits of a request for time_optimal. Limits of efforts and torque-speed lines are from the
         model."""
         scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
         settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
@@ -78,7 +78,8 @@ class Retiming:
         return {**found, "effort_scaling": scale["effort"]}
 
     def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
-        """Return the configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
+        """Return the configurations (points, nq) of a trajectory. Joints that are not in it keep their present
+        positions."""
         names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
         for joint in trajectory.joint_names:
             if joint not in names:
@@ -93,7 +94,7 @@ class Retiming:
 
 
 def _positive(request, name: str, default: float) -> float:
-    """Return a field of a request, > 0; the default for 0."""
+    """Return a positive field of a request, or the default for 0."""
     value = getattr(request, name)
     if not 0.0 <= value < np.inf:
         raise ValueError(f"{name}: {value}, must be finite and >= 0")
@@ -102,8 +103,8 @@ def _positive(request, name: str, default: float) -> float:
 
 def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, Any], names: Sequence[str],
             period: float) -> tuple[TimeOptimal, JointTrajectory]:
-    """Return the fastest motion through waypoints q (k, nq), and its message. Raises ValueError if there is none, where
-    the path leaves limits of positions, and where the message would be too long."""
+    """Return the time-optimal motion through waypoints q (k, nq), and its message. Raises ValueError if there is none,
+    if the path leaves the position limits, or if the message would be too long."""
     apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
     if np.count_nonzero(apart) < 2:
         raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
@@ -117,7 +118,8 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
 
 
 def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
-    """Raise ValueError if a path takes these joints out of limits of positions, by the overshoot of a spline say."""
+    """Raise ValueError if a path moves these joints beyond their position limits, for example by the overshoot of a
+    spline."""
     s, model = path.grid(LOOKS), robot.model
     moving = np.array([robot.v_slices[name].start for name in names])
     q = path.q(s)[:, model.places_in_q[moving]]
@@ -130,7 +132,7 @@ def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
 
 
 def encode(names: Sequence[str], robot: Robot, found: TimeOptimal, period: float) -> JointTrajectory:
-    """Return the message of a motion, of these joints."""
+    """Return the message of a motion for these joints."""
     samples = found.sampled(1.0 / period)
     in_q, in_v = ([part[name].start for name in names] for part in (robot.q_slices, robot.v_slices))
     result = JointTrajectory(joint_names=names)

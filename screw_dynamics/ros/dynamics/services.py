@@ -1,7 +1,7 @@
-"""The services of dynamics_node: each decodes its request, calls the core, and encodes the answer.
+"""The services of dynamics_node: each decodes its request, calls the core, and encodes the response.
 
-A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
-The comments of the .srv files in screw_dynamics_interfaces are the specification."""
+For a bad request, a handler raises ValueError; the response is then `success = false` with the error's text. The
+comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -40,16 +40,16 @@ LINEAR_ROWS_FIRST = [3, 4, 5, 0, 1, 2]
 
 
 class DynamicsServices:
-    """Serves `node`, which offers: `robot()`, `fresh_state(joints, base) -> StampedState` (ValueError when there is
-    none), `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`, `future()`, and what `serve`
-    needs."""
+    """The services of `node`. The node provides `robot()`, `fresh_state(joints, base) -> StampedState` (raises
+    ValueError if there is none), `root_frame`, `set_payload(link, mass, com, inertia)`, `set_gravity(vector)`,
+    `future()`, and the attributes that `serve` requires."""
 
     def __init__(self, node):
         self._node = node
         self._joints = JointMap(())
-        self._model: Model | None = None            # of the last request
+        self._model: Model | None = None            # that of the last request
         self._base: FloatingBase | None = None
-        self._in_q, self._in_v, self._others = (np.arange(0) for _ in range(3))     # of joints, and other velocities
+        self._in_q, self._in_v, self._others = (np.arange(0) for _ in range(3))  # of joints; of other velocities
         self._on_demand = OnDemand(node.future, node.log.info)
         serve(node, node.robot, (
             Service("get_jacobian", self._jacobian),
@@ -82,14 +82,14 @@ class DynamicsServices:
                             (self._in_v, self._others))
 
     def _position(self, request, joints: JointRequest) -> StampedState:
-        """At the request's position, at rest; else at the latest state."""
+        """Return the request's position at rest, or the latest state if the request has none."""
         if not len(request.position):
             return self._with_base(request, None)
         position = joints.read(request.position, "position")
         return self._with_base(request, StampedState(position, np.zeros(len(position)), Time()))
 
     def _motion(self, request, joints: JointRequest, velocity_needed: bool) -> StampedState:
-        """At the request's position and velocity; at the latest state when both are empty."""
+        """Return the request's position and velocity, or the latest state if both are empty."""
         if not len(request.position) and not len(request.velocity):
             return self._with_base(request, None)
         if not len(request.position):
@@ -101,8 +101,8 @@ class DynamicsServices:
         return self._with_base(request, StampedState(position, velocity, Time()))
 
     def _with_base(self, request, given: StampedState | None) -> StampedState:
-        """Return the motion of joints of one degree of freedom (None: the latest) and that of the base, if it floats:
-        the request's, or the latest; that of joints of several is the latest."""
+        """Return a state of the joints of one degree of freedom (None: the latest) and of a floating base: the
+        request's, or the latest. Joints of several degrees of freedom have their latest state."""
         if not len(self._others):
             return self._node.fresh_state() if given is None else given
         latest, own = given is None and bool(self._joints.joint_names), RATES if self._base else 0
@@ -129,14 +129,14 @@ class DynamicsServices:
         return self._spread(joints, request.effort, "effort")
 
     def _spread(self, joints: JointRequest, values: Sequence[float], field: str) -> np.ndarray:
-        """Return a field of the request, of the joints and of what it names beside them (n,); zero where it has
-        nothing."""
+        """Return a field (n,) of the request, for the joints and other named velocities; zero where the request has no
+        value."""
         found = np.zeros(self._model.n)
         found[self._in_v], found[self._others] = joints.read_or_zero(values, field), joints.of_others(values, field)
         return found
 
     def _link(self, robot: Robot, name: str, field: str) -> str:
-        """Return the link of that name, the root for "" and for the parameter frame_id."""
+        """Return the link of this name; "" and the parameter frame_id stand for the root."""
         if name in robot.link_names:
             return name
         if name in ("", self._node.root_frame):
@@ -144,7 +144,7 @@ class DynamicsServices:
         raise ValueError(f"{field}: '{name}' is not a link of the robot")
 
     def _frame(self, robot: Robot, link: str) -> str:
-        """Return the name of a link's frame in an answer."""
+        """Return the name of a link's frame in a response."""
         return self._node.root_frame if link == robot.model.root else link
 
     def _external(self, robot: Robot, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:

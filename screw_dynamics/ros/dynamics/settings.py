@@ -1,4 +1,4 @@
-"""The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
+"""The parameters of dynamics_node. config/dynamics.yaml has the same parameters with their defaults."""
 
 from ..node.base_state import BASE_SOURCES
 from ..node.drives import DRIVES

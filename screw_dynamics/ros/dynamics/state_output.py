@@ -1,4 +1,4 @@
-"""The outputs of dynamics_node for each state of the joints beside torques; each is a `StateOutput` of its own."""
+"""Outputs of dynamics_node for each state of the joints, apart from torques: subclasses of `StateOutput`."""
 
 from collections.abc import Callable
 
@@ -12,26 +12,25 @@ from ..node.robot_state import RobotState
 
 
 class StateOutput:
-    """Something that follows the state of the joints. It is told of states, robots, parameters and jumps of time.
-
-    robot_of(drives, links): the robot that it computes with, of that of the links with given drives."""
+    """The base class of an output that follows the state of the joints. It receives states, robots, changed parameters
+    and jumps of time. robot_of(drives, links): returns the output's robot, from that of the links and its drives."""
 
     robot_of: Callable[[GivenDrives, Robot], Robot] = GivenDrives.without_springs
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot."""
+        """Use another robot."""
 
     def observe(self, state: RobotState) -> None:
-        """Take a state that is complete; it is overwritten afterwards. May raise `Fault`."""
+        """Apply a complete state, which is overwritten afterwards. May raise `Fault`."""
 
     def follow(self, changed: set[str]) -> None:
-        """Follow parameters of these names, which changed."""
+        """Apply the changed parameters of these names."""
 
     def clear(self) -> None:
-        """Forget past states, as when time jumps."""
+        """Discard past states, for example after a jump of time."""
 
     def health(self) -> Report:
-        """Level, message (of no use where the level is OK) and values for the diagnostics."""
+        """Return level, message (unused if the level is OK) and values for the diagnostics."""
         return OK, "", {}
 
 

@@ -14,7 +14,7 @@ from ..node import messages
 from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template, wrench_template
 from .output_joints import FOLLOWER, OutputJoints
 
-# term, also the name of its topic -> the efforts (n,) at position, velocity, acceleration
+# term, also the name of its topic -> function of position, velocity, acceleration that returns the efforts (n,)
 TERMS: dict[str, Callable[[Robot, np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
     "gravity": lambda robot, q, qd, qdd: robot.gravity_torque(q),
     "coriolis": lambda robot, q, qd, qdd: robot.coriolis_torque(q, qd),
@@ -26,9 +26,8 @@ FORCE_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
 class Output:
-    """Efforts of the velocities `order` of the model on one topic: `values` (order,) of the message `template`.
-
-    Where order is FOLLOWER the effort is 0."""
+    """The efforts of the velocities `order` of the model on one topic: `values` (order,) of the message `template`. The
+    effort is 0 where order is FOLLOWER."""
 
     def __init__(self, publisher: LifecyclePublisher, template: Template, field: str, order: np.ndarray):
         self.publisher = publisher
@@ -39,11 +38,12 @@ class Output:
 
     @property
     def subscribed(self) -> bool:
-        """Return True if the topic has a subscriber."""
+        """True if the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
-        """Publish efforts given in model order; the stamp, or that of a state, goes into a header if there is one."""
+        """Publish efforts given in model order. The stamp, or that of a state, is written into the header if there is
+        one."""
         if self._where is None:
             torque.take(self._order, out=self._values)
         else:
@@ -54,15 +54,15 @@ class Output:
 
 
 class MultiDofOutput:
-    """Efforts of joints of several degrees of freedom on one topic, a sensor_msgs/MultiDOFJointState: for each the
-    wrench on its child, in the child's frame."""
+    """The efforts of joints of several degrees of freedom on one topic, as a sensor_msgs/MultiDOFJointState: for each
+    joint the wrench on its child, in the child's frame."""
 
     def __init__(self, publisher: LifecyclePublisher, joints: Sequence[MultiDofJoint]):
         self.publisher, self._joints = publisher, joints
 
     @property
     def subscribed(self) -> bool:
-        """Return True if the topic has a subscriber."""
+        """True if the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
@@ -75,16 +75,16 @@ class MultiDofOutput:
 
 
 def joint_state_output(publisher: LifecyclePublisher, joints: OutputJoints) -> Output:
-    """Return a sensor_msgs/JointState with name and effort."""
+    """Return an output of a sensor_msgs/JointState with name and effort."""
     return Output(publisher, joint_state_template(joints.names, ["effort"]), "effort", joints.order)
 
 
 def base_output(publisher: LifecyclePublisher, link: str) -> Output:
-    """Return a geometry_msgs/WrenchStamped with the first six efforts, those of a floating base, in the frame of its
-    link."""
+    """Return an output of a geometry_msgs/WrenchStamped with the first six efforts, those of a floating base, in the
+    frame of its link."""
     return Output(publisher, wrench_template(link), "wrench", FORCE_FIRST)
 
 
 def command_output(publisher: LifecyclePublisher, order: np.ndarray) -> Output:
-    """Return a std_msgs/Float64MultiArray, what a ForwardCommandController of ros2_controllers takes."""
+    """Return an output of a std_msgs/Float64MultiArray, as a ForwardCommandController of ros2_controllers expects."""
     return Output(publisher, float64_array_template(len(order)), "data", order)

@@ -1,4 +1,4 @@
-"""Processing of joint_states into torque topics: the hot path of dynamics_node."""
+"""Processing of joint_states into torque topics: the time-critical path of dynamics_node."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -27,11 +27,11 @@ from .output_joints import follows_states, listed_joints, output_joints
 from .position_limits import far_beyond_limits
 from .torque_outputs import TERMS, MultiDofOutput, Output, base_output, command_output, joint_state_output
 
-CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
+CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, belongs to another clock
 
 
 class StampedState(NamedTuple):
-    """Position (nq,) and velocity (n,) in model order; the stamp of the joint_states they come from, else zero."""
+    """Position (nq,) and velocity (n,) in model order, and the stamp of their joint_states, else zero."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -39,18 +39,19 @@ class StampedState(NamedTuple):
 
 
 class TorqueStream:
-    """Keeps the state of the robot's joints and of its base, and publishes the torques that have subscribers.
+    """The state of the robot's joints and its base, and the publication of the torques that have subscribers.
 
-    `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
+    `publishers` has the publisher of each of TERMS. `command_publisher` is None without effort commands. `now()` is the
     node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
 
-    topic: that of joint_states; base_topics: those of the state of a floating base; base_publishers(): the publisher of
-    the wrench on it, by term; other_publishers(): those of the wrenches of joints of several degrees of freedom.
-    Torques come for each message on joint_states; of a robot without joints of one degree of freedom, for each one on a
-    topic of its base, or else on multi_dof_joint_states.
+    topic: that of joint_states; base_topics: those of the state of a floating base; base_publishers(): the publishers
+    of the wrench on it, by term; other_publishers(): those of the wrenches of joints of several degrees of freedom.
+    Torques are published for each message on joint_states. If the robot has no joints of one degree of freedom, they
+    are published for each message on a topic of its base, or else on multi_dof_joint_states.
 
-    observers: called with the state after each message that changed it, once the torques are out. latency: from a
-    message's arrival to its torques; stamp_age: the stamp's age then, by the node's clock, where clocks agree."""
+    observers: called with the state after each message that changed it, when the torques are published. latency: from a
+    message's arrival to the publication of its torques; stamp_age: the stamp's age then, by the node's clock, if the
+    clocks agree."""
 
     def __init__(
         self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int], topic: str,
@@ -66,15 +67,15 @@ class TorqueStream:
         self._state = RobotState(())
         self._acceleration = ZeroAcceleration(0)
         self._outputs: dict[str, list[Output | MultiDofOutput]] = {}
-        self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
-        self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # its sec and nanosec count
+        self._withheld: dict[str, str] = {}   # by term: the reason for which the latest state has no output
+        self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # only its sec and nanosec are used
         self._received = False
-        self._follows_states, self._listing = follows_states(parameters), ()     # of joints, for which outputs are made
+        self._follows_states, self._listing = follows_states(parameters), ()     # joints of the outputs
         self.observers: list[Callable[[RobotState], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot. The state is kept if the joints are the same."""
+        """Use another robot. The state is kept if the joints are the same."""
         base, before = floating_base(robot.model, others=True), self._state.base
         others = multi_dof_joints(robot.model)
         same_joints = self._robot is not None and joints_of(robot) == joints_of(self._robot) and (
@@ -97,19 +98,19 @@ class TorqueStream:
             self._make_acceleration()
 
     def follow_parameters(self) -> None:
-        """Follow parameters that changed."""
+        """Apply changed parameters."""
         for part in (self._state.joints, self._state.others):
             if part is not None:
                 part.velocity_fallback = self._parameters.velocity_fallback
         self._make_acceleration()
 
     def clear(self) -> None:
-        """Forget every joint, as when time jumps."""
+        """Discard the state of every joint, for example after a jump of time."""
         self._state.clear()
         self._acceleration.clear()
 
     def take_state(self, msg: ReceivedJointState, publish: bool) -> None:
-        """Take a message, and publish the torques at the state that it completes; raises `Fault` when it is dropped."""
+        """Apply a message, and publish the torques at the completed state. Raises `Fault` if the message is dropped."""
         arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
         if not self._state.update(msg, msg.stamp, now):
@@ -120,10 +121,10 @@ class TorqueStream:
         self._take(msg, publish, arrived, now)
 
     def take_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any, publish: bool) -> None:
-        """Take a message on a topic of the floating base, by a method of BaseState; raises `Fault` when it is
+        """Apply a message on a topic of the floating base, with the BaseState method `take`. Raises `Fault` if it is
         dropped."""
         arrived, now, base = time.monotonic_ns(), self._now(), self._state.base
-        if base is None:    # the robot before had one
+        if base is None:    # a late message, for the previous robot
             return
         self._diagnostics.tick(topic)
         take(base, topic, msg, now)
@@ -131,16 +132,16 @@ class TorqueStream:
             self._take(msg if isinstance(msg, ReceivedOdometry) else msg.header.stamp, publish, arrived, now)
 
     def take_others(self, msg: MultiDOFJointState, publish: bool) -> None:
-        """Take a message with joints of several degrees of freedom; raises `Fault` when it is dropped."""
+        """Apply a message with joints of several degrees of freedom. Raises `Fault` if it is dropped."""
         arrived, now, state = time.monotonic_ns(), self._now(), self._state
-        if state.others is None:    # the robot before had some
+        if state.others is None:    # a late message, for the previous robot
             return
         self._diagnostics.tick(TOPIC)
         if state.others.take(msg, now) and not state.joints.joint_names and state.base is None:
             self._take(msg.header.stamp, publish, arrived, now)
 
     def _take(self, stamp: Time | ReceivedJointState | ReceivedOdometry, publish: bool, arrived: int, now: int) -> None:
-        """Publish the torques at the state that a message, stamped alike, has completed."""
+        """Publish the torques at the state completed by a message with this stamp."""
         self._stamp = stamp
         self._acceleration.observe(self._state)
         if publish:
@@ -148,13 +149,15 @@ class TorqueStream:
         self._published(now, time.monotonic_ns() - arrived)
 
     def take_desired(self, msg: JointTrajectory) -> None:
-        """Take the desired acceleration, where the parameter acceleration_source is "topic"; raises `Fault`."""
+        """Apply the desired acceleration, if the parameter acceleration_source is "topic". Raises `Fault` for a bad
+        message."""
         if isinstance(self._acceleration, DesiredAcceleration):
             self._diagnostics.tick("desired")
             self._acceleration.take(msg, self._now())
 
     def publish(self) -> None:
-        """Publish the torques at the state unless it is incomplete or stale; `Fault` when some are not finite."""
+        """Publish the torques at the state unless it is incomplete or stale. Raises `Fault` if any torque is not
+        finite."""
         self._publish(self._now())
 
     def _publish(self, now: int) -> None:
@@ -167,7 +170,7 @@ class TorqueStream:
             if subscribed:
                 try:
                     self._publish_term(term, subscribed, now)
-                except Fault as fault:   # of this term: the others may do
+                except Fault as fault:   # of this term only: other terms may be finite
                     self._withheld[term] = str(fault)
                     faults.append(fault)
         if faults:
@@ -189,7 +192,8 @@ class TorqueStream:
             output.publish(torque, self._stamp)
 
     def _published(self, arrived: int, latency: int) -> None:
-        """Record that the torques of a state were published `latency` ns after it arrived, and notify the observers."""
+        """Record that the torques of a state were published `latency` ns after its arrival, and notify the
+        observers."""
         self.latency.add(latency)
         age = arrived + latency - self._state.stamp
         if 0 <= age <= CLOCKS_AGREE:
@@ -201,17 +205,17 @@ class TorqueStream:
             observe(self._state)
 
     def latencies(self) -> dict[str, str]:
-        """Percentiles for the diagnostics, of what came since the call before."""
+        """Return percentiles for the diagnostics, of the durations since the previous call."""
         return self.latency.report("latency") | self.stamp_age.report("stamp age")
 
     @property
     def withheld(self) -> str:
-        """Return the reasons why subscribers of some torque got none for the latest state, or ""."""
+        """The reasons for which subscribers of some torques got none for the latest state, or ""."""
         return "; ".join(self._withheld.values())
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
-        """Return the state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed
-        of it, the rest may be unknown."""
+        """Return the state. Raises ValueError with the reason if it is incomplete or stale. joints, base: True if that
+        part is required; other parts may be unknown."""
         for needed, what, report in ((joints, "joint_states", self._joints_health),
                                      (base, "base state", self._base_health), (True, TOPIC, self._others_health)):
             level, message, _ = report() if needed else (OK, "", {})
@@ -221,7 +225,7 @@ class TorqueStream:
         return StampedState(self._state.position.copy(), self._state.velocity.copy(), stamp)
 
     def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
+        """Return level, message and values for the diagnostics."""
         level, message, values = self._joints_health()
         for report in (self._base_health, self._others_health):
             other_level, other_message, more = report()
@@ -231,7 +235,7 @@ class TorqueStream:
         return level, message, values
 
     def beyond_limits(self) -> str:
-        """Return a warning of a state far beyond limits of positions, or ""."""
+        """Return a warning of a state far beyond position limits, or ""."""
         return far_beyond_limits(self._robot, self._state.position)
 
     def _others_health(self) -> Report:
@@ -310,7 +314,7 @@ class TorqueStream:
 
 
 def joints_of(robot: Robot) -> tuple[tuple, ...]:
-    """Return the joints that states are read for, kinds and frames of those of several degrees of freedom, and the
-    joints that follow them."""
+    """Return the joints whose states are read, kinds and frames of joints of several degrees of freedom, and mimic
+    joints."""
     kinds = tuple((robot.model.kind_of(joint), frame.tobytes()) for joint, frame in robot.model.joint_frames.items())
     return robot.joint_names, kinds, tuple(robot.model.mimics)

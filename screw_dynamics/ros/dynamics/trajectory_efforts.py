@@ -1,6 +1,5 @@
-"""A JointTrajectory with the efforts that it takes: for the feed-forward of controllers that have one.
-
-On ~/trajectory in and ~/trajectory_with_efforts out, and by the service ~/fill_trajectory_efforts."""
+"""The efforts along a JointTrajectory, for controllers with feed-forward: from ~/trajectory to
+~/trajectory_with_efforts, and by the service ~/fill_trajectory_efforts."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,15 +21,15 @@ from .state_output import StateOutput
 from .torque_stream import StampedState
 from .trajectory_points import read_points
 
-REMEMBERED = 10.0   # seconds for which the diagnostics warn of limits that a trajectory exceeds
+REMEMBERED = 10.0   # seconds for which the diagnostics warn of exceeded limits of a trajectory
 
 
 class TrajectoryEfforts(StateOutput):
-    """Fills the efforts of trajectories for `node`, a DynamicsNode being configured. It needs no state, but that of a
-    floating base and of joints of several degrees of freedom, which keep their latest pose and twist all the while.
+    """The computation of trajectory efforts for `node`, a DynamicsNode being configured. It requires no state, except
+    of a floating base and joints of several degrees of freedom, which are assumed to keep their latest pose and twist.
 
-    motors: the feed-forward of a robot with drives, whose efforts these are then, and which follows what comes on
-    ~/trajectory; None of a robot without."""
+    motors: the feed-forward of a robot with drives, which gives the efforts and also follows trajectories from
+    ~/trajectory; None for a robot without drives."""
 
     def __init__(self, node, motors: MotorFeedForward | None = None):
         self._node, self._motors = node, motors
@@ -63,7 +62,7 @@ class TrajectoryEfforts(StateOutput):
         return fill(robot, trajectory, motors, self._elsewhere)
 
     def _elsewhere(self) -> StampedState:
-        """Return the latest state of a floating base, and of joints of several degrees of freedom."""
+        """Return the latest state of a floating base and of joints of several degrees of freedom."""
         return self._node.fresh_state(joints=False)
 
     def _warn(self, exceeded: str) -> None:
@@ -72,24 +71,25 @@ class TrajectoryEfforts(StateOutput):
             self._node.diagnostics.notice("trajectory", Fault("effort limit exceeded", exceeded))
 
     def health(self) -> Report:
-        """Return a warning for some seconds after a trajectory that exceeds limits."""
+        """Return a warning for some seconds after a trajectory that exceeded limits."""
         return (WARN, f"trajectory: {self._exceeded}", {}) if time.monotonic() < self._until else (OK, "", {})
 
 
 def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | None = None,
          elsewhere: Callable[[], StampedState] | None = None) -> str:
-    """Fill the effort of each point; which joints exceed their limit, and where, or "". Nothing is clipped.
+    """Fill the effort of each point. Return a text on the joints that exceed their effort limit, and where, or "".
+    Nothing is clipped.
 
-    Velocities and accelerations that a point lacks are zero; with motors they are what the smoothest motion through the
-    points has. elsewhere(): the state of all that no trajectory has, for robots with joints of several degrees of
-    freedom. Joints that the model does not have get effort 0. Raises ValueError naming what is missing or wrong;
-    the trajectory is as it was then."""
+    Missing velocities and accelerations of a point are zero; with motors they are those of the smoothest motion through
+    the points. elsewhere(): the state of the joints that no trajectory contains, for robots with joints of several
+    degrees of freedom. Joints that the model does not have get effort 0. Raises ValueError that names the missing or
+    wrong entry, and leaves the trajectory unchanged."""
     names, (in_q, in_v) = coordinate_joints(robot.model), places(robot.model)
     points = read_points(names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):
         if motors is not None:
             tau = motors.efforts(points)
-        elif robot.model.on_groups:     # one by one, as nodes do not load what takes many such states
+        elif robot.model.on_groups:     # one by one, because nodes do not load the kernels for batches of such states
             q, v, _ = elsewhere()
             tau = np.zeros((len(points.times), len(names)))
             for row, (position, velocity, acceleration) in zip(tau, points.values.swapaxes(0, 1), strict=True):
@@ -109,7 +109,8 @@ def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | N
 
 
 def _beyond_limits(names: Sequence[str], limit: np.ndarray, tau: np.ndarray) -> str:
-    """Each joint whose effort (points, joints) exceeds its limit, with the largest; a limit of 0 in a URDF is none."""
+    """Return a text on each joint whose effort (points, joints) exceeds its limit, with the largest effort. A limit of
+    0 in a URDF means no limit."""
     limit = np.where(limit > 0.0, limit, np.inf)
     found = []
     for i in np.flatnonzero((np.abs(tau) > limit).any(axis=0)):

@@ -14,9 +14,9 @@ LONGEST = 10_000    # points of a trajectory; a planner's has hundreds
 
 
 class TrajectoryPoints(NamedTuple):
-    """times (points,) since the trajectory's start, s; values (3, points, n): positions, velocities, accelerations, 0
-    where a point does not have them; order (points,): how many derivatives it has. selection: where the joints are in
-    the message."""
+    """The points of a trajectory. times (points,): since its start, in s; values (3, points, n): positions, velocities,
+    accelerations, 0 where a point lacks them; order (points,): the count of derivatives of each point. selection: the
+    indices of the joints in the message."""
 
     times: np.ndarray
     values: np.ndarray
@@ -25,9 +25,8 @@ class TrajectoryPoints(NamedTuple):
 
 
 def read_points(joint_names: Sequence[str], trajectory: JointTrajectory) -> TrajectoryPoints:
-    """Return the points of a message for these joints; other joints are ignored.
-
-    Raises ValueError if something is missing or invalid."""
+    """Return the points of a message for these joints; other joints are ignored. Raises ValueError if data is missing
+    or invalid."""
     points = trajectory.points
     if len(points) > LONGEST:
         raise ValueError(f"{len(points)} points, must be at most {LONGEST}")

@@ -1,1 +1,1 @@
-"""Execution of the callbacks of a node: in turns, guarded, fast for one subscription, or beside the executor."""
+"""Execution of a node's callbacks: mutually exclusive, guarded, fast for one subscription, or outside the executor."""

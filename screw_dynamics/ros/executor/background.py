@@ -1,4 +1,4 @@
-"""Work that takes longer than a callback should."""
+"""Work that takes too long for a callback."""
 
 import threading
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from typing import Any
 
 
 async def in_background(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
-    """Run work() in a thread of its own; return its result or raise its exception. The executor goes on meanwhile.
+    """Run work() in a thread of its own. Return its result or raise its exception. The executor keeps running.
 
-    future(): one to await in a callback, whichever thread completes it."""
+    future(): creates a future that a callback can await and that any thread can complete."""
     done = future()
 
     def run():

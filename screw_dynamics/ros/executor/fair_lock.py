@@ -1,4 +1,5 @@
-"""Threads of one node take turns: a lock that nobody overtakes at, and an executor that holds it for every callback."""
+"""Mutual exclusion of the threads of one node: a fair lock, and an executor that holds the lock during every
+callback."""
 
 import threading
 
@@ -6,15 +7,14 @@ from rclpy.executors import ShutdownException, SingleThreadedExecutor, TimeoutEx
 
 
 class FairLock:
-    """A lock, as a context, which a thread may enter again while it has it, and which nobody gets twice while another
-    waits.
+    """A fair, reentrant lock, used as a context manager: no thread gets it twice while another waits.
 
-    Python's own locks can be taken again by the thread that released them before one that waits wakes up: a thread that
-    is busy with message after message would keep out the others."""
+    The thread that releases one of Python's own locks can acquire it again before a waiting thread wakes up: a thread
+    that processes message after message would starve the other threads."""
 
     def __init__(self):
         self._turn = threading.Lock()
-        self._queue = threading.Lock()   # held by the one that is next
+        self._queue = threading.Lock()   # held by the thread that is next
         self._owner = 0
         self._depth = 0
 
@@ -35,7 +35,7 @@ class FairLock:
 
 
 class FairExecutor(SingleThreadedExecutor):
-    """Runs callbacks in the thread that spins, each of them in its turn among the threads that share `lock`."""
+    """An executor that runs callbacks in the spinning thread, each while it holds `lock`."""
 
     def __init__(self, lock: FairLock):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A guard against exceptions: the one place where a callback of a node, whichever it is, may fail."""
+"""A guard against exceptions in any callback of a node."""
 
 import time
 import traceback
@@ -11,22 +11,22 @@ from .fair_lock import FairExecutor, FairLock
 Failure = Callable[[str], None]   # takes the text of an exception, with its traceback
 
 
-PAUSE = 1e-3   # seconds after a failure, so that one that lasts does not take the whole processor
+PAUSE = 1e-3   # seconds after a failure, so that a persistent failure does not use the whole processor
 
 
 class GuardedExecutor(FairExecutor):
-    """An executor that goes on after an exception in a callback: of a timer, subscription, service, parameter, guard
-    condition or transition, of ours or of rclpy.
+    """An executor that continues after an exception in a callback: of a timer, subscription, service, parameter, guard
+    condition or transition, in this package's code or rclpy's.
 
-    `failed(text)` is told of each, with its traceback, and must not raise. Exceptions that end a process
-    (KeyboardInterrupt, SystemExit) do, and those while the context is shutting down are no faults."""
+    `failed(text)` is called with the traceback of each exception, and must not raise. KeyboardInterrupt and SystemExit
+    propagate; exceptions during the shutdown of the context are ignored."""
 
     def __init__(self, failed: Failure, lock: FairLock):
         super().__init__(lock)
         self._failed = failed
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """Wait for one callback and carry it out, whatever it raises."""
+        """Wait for one callback and run it; an exception does not propagate."""
         try:
             super().spin_once(timeout_sec)
         except ExternalShutdownException:

@@ -1,12 +1,12 @@
-"""A subscription with a wait set and a thread of its own, for the topic whose every message counts.
+"""A subscription with a wait set and a thread of its own, for a topic at a high rate.
 
-rclpy's executor makes a wait set of everything that a node has for each callback, a few hundred microseconds of
-processor time that grow with the number of services; a wait set that is kept, of one subscription, takes a few. The
-messages are taken as bytes (see cdr.py). Everything else of the node stays with its executor, and the two take turns.
+For each callback, rclpy's executor makes a wait set of all entities of a node. That takes a few hundred microseconds of
+processor time, growing with the number of services. A persistent wait set of one subscription takes a few. The messages
+are taken as bytes (see cdr.py). The other callbacks of the node stay with its executor, and the two exclude each other.
 
-Not in rclpy's documented interface: `rclpy_implementation.WaitSet` with `clear_entities`, `add_subscription`,
-`add_guard_condition` and `wait`, and `Subscription.handle.take_message`; rclpy.wait_for_message uses the same. Where
-they are missing, or the node runs in an executor that takes no turns, the executor delivers the messages."""
+It uses undocumented parts of rclpy: `rclpy_implementation.WaitSet` with `clear_entities`, `add_subscription`,
+`add_guard_condition` and `wait`, and `Subscription.handle.take_message`; rclpy.wait_for_message uses the same. If they
+are missing, or if the node's executor is no FairExecutor, the executor delivers the messages."""
 
 import contextlib
 import threading
@@ -28,19 +28,19 @@ from .fair_lock import FairExecutor
 RCLError = rclpy_implementation.RCLError
 QUIET = 1.0                    # seconds
 LONGEST_WAIT = 1_000_000_000   # nanoseconds
-PORTION = 64                   # messages between two looks at the clock
-PUBLISHERS = 64                # whose sequence numbers are remembered
-LEAVING = 2.0                  # seconds that a thread has for its last message
+PORTION = 64                   # messages between two readings of the clock
+PUBLISHERS = 64                # publishers whose sequence numbers are stored
+LEAVING = 2.0                  # seconds that a thread has to process its last message
 
 
 class Aside(CallbackGroup):
     """Subscriptions and guard conditions that an executor does not wait for, unless `left_to_executor`.
 
-    The events of a subscription, such as an incompatible QoS, stay with the executor while no messages come (`heard`):
-    in Fast DDS, one who waits for an event of a subscription is woken up by its messages too."""
+    The events of a subscription, such as an incompatible QoS, stay with the executor while no messages arrive
+    (`heard`): in Fast DDS, messages of a subscription also wake up a wait for its events."""
 
     left_to_executor = False
-    heard = -QUIET   # when a message came, in seconds of a steady clock
+    heard = -QUIET   # time of the last message, in seconds of a steady clock
 
     def can_execute(self, entity: object) -> bool:
         """Return True if the executor may wait for an entity."""
@@ -49,25 +49,25 @@ class Aside(CallbackGroup):
         return not isinstance(entity, (Subscription, GuardCondition)) and time.monotonic() - self.heard > QUIET
 
     def beginning_execution(self, entity: object) -> bool:
-        """Return True if the executor may begin with an entity."""
+        """Return True if the executor may start to execute an entity."""
         return self.can_execute(entity)
 
     def ending_execution(self, entity: object) -> None:
-        """Nothing to be done."""
+        """Do nothing."""
 
 
 class Losses:
-    """A counter of the lost messages of a topic, by the sequence numbers that their publishers give them.
+    """A counter of a topic's lost messages, based on the publishers' sequence numbers.
 
-    A number is compared with the one before of the same publisher, so nothing is known of what was lost after the last
-    message. A middleware that does not say who published is believed while there is one publisher."""
+    Each number is compared with the previous one of the same publisher, so losses after the last message are unknown.
+    If the middleware does not identify publishers, the numbers count only while there is one publisher."""
 
     def __init__(self, publishers: Callable[[], int]):
         self._publishers = publishers
         self._last: dict[bytes | None, int] = {}
 
     def before(self, info: Mapping) -> int:
-        """Return the messages lost between this one and the one before of the same publisher."""
+        """Return the number of messages lost between this one and the previous one of the same publisher."""
         number = info.get("publication_sequence_number")
         if not number:
             return 0
@@ -83,13 +83,14 @@ class Losses:
 
 
 class HotSubscription:
-    """Calls `callback(data)` with the bytes of each message, and `lost(count)` before it if messages before did not
-    arrive; and `work()`, if given, when it is due by `schedule`. All in the node's turn, and none may raise.
+    """A subscription that calls `callback(data)` with the bytes of each message; before it `lost(count)` if earlier
+    messages were lost; and `work()`, if given, when it is due by `schedule`. All are called while the node's lock is
+    held, and must not raise.
 
-    overridable: the QoS can be overridden by parameters, which rclpy declares with that of the first subscription of a
-    topic, and lets override that of later ones. pause: nanoseconds that it leaves messages in the middleware's queue,
-    whose depth bounds them, after it has taken all that were there: for who does not need each at once, since waking up
-    takes most of a message's processor time. An executor that messages are left to knows no pause."""
+    overridable: the QoS can be overridden by parameters. rclpy declares these with the QoS of the first subscription of
+    a topic, and applies them to later ones. pause: nanoseconds for which messages stay in the middleware's queue, up to
+    its depth, after the queue was emptied. It is for topics whose messages are not all urgent, since waking up takes
+    most of a message's processor time. It has no effect if the executor delivers the messages."""
 
     def __init__(
         self, node: Node, kind: type, topic: str, callback: Callable[[bytes], None], lost: Callable[[int], None],
@@ -97,7 +98,7 @@ class HotSubscription:
     ):
         self._node, self._callback, self._lost, self._work, self._pause = node, callback, lost, work, pause
         self._group, self._closed, self._due = Aside(), False, NEVER
-        # Runs only where work is left to the executor.
+        # Runs only if work is left to the executor.
         self._timer = node.create_timer(LONGEST_WAIT / SECOND, work, clock=STEADY) if work else None
         if self._timer is not None:
             self._timer.cancel()
@@ -114,7 +115,7 @@ class HotSubscription:
             self._leave_to_executor()
 
     def schedule(self, wait: int | None) -> None:
-        """Work in `wait` nanoseconds, whatever was planned before; None: not again."""
+        """Schedule `work` in `wait` nanoseconds, in place of any earlier plan; None cancels it."""
         self._due = NEVER if wait is None else time.monotonic_ns() + wait
         if self._group.left_to_executor:
             self._set_timer()
@@ -130,17 +131,17 @@ class HotSubscription:
 
     @property
     def closed(self) -> bool:
-        """Return True if it calls back no more, after `stop` or `close`."""
+        """True after `stop` or `close`, when there are no more callbacks."""
         return self._closed
 
     def stop(self) -> None:
-        """Call back no more, and have the thread end."""
+        """Stop the callbacks and let the thread end."""
         self._closed = True
         self._interrupt()
 
     def close(self) -> None:
-        """Stop, and leave the topic. The thread may be waiting for its turn: it lets go of the subscription when it had
-        it."""
+        """Stop, and destroy the subscription. If its thread is waiting for the lock, it releases the subscription after
+        it has held the lock."""
         self.stop()
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_guard_condition(self._guard)
@@ -149,11 +150,12 @@ class HotSubscription:
 
     @property
     def ended(self) -> bool:
-        """Return True if it has let go of its topic, after `close`: then another type may have it."""
+        """True if the subscription has been released, after `close`: then the topic can be subscribed with another
+        type."""
         return self._closed and (self._thread is None or not self._thread.is_alive())
 
     def join(self) -> None:
-        """Wait until the thread has ended, after `stop`, and not in one's own turn."""
+        """Wait until the thread has ended. Call it after `stop`, and without holding the node's lock."""
         if self._thread is not None:
             self._thread.join(LEAVING)
 
@@ -199,7 +201,7 @@ class HotSubscription:
                     if self._pause and emptied:
                         self._rest()
         except Exception as error:
-            if self._open():   # else all of this ends
+            if self._open():   # else everything is shutting down
                 self._node.get_logger().error(f"{self._subscription.topic} is left to the executor: {error}")
                 self._leave_to_executor()
 
@@ -207,13 +209,13 @@ class HotSubscription:
         return not self._closed and self._node.context.ok()
 
     def _rest(self) -> None:
-        """Wait for nothing but an interruption."""
+        """Wait for an interruption only."""
         self._wait_set.clear_entities()
         self._wait_set.add_guard_condition(self._guard.handle)
         self._wait_set.wait(min(max(self._due - time.monotonic_ns(), 0), self._pause))
 
     def _take_all(self) -> bool:
-        """Take a portion of the messages; whether no more were there."""
+        """Take up to PORTION messages. Return True if the queue is empty."""
         kind = self._subscription.msg_type
         for _ in range(PORTION):
             taken = None if self._closed else self._take(kind, True)
@@ -227,7 +229,7 @@ class HotSubscription:
 
     def _work_now(self) -> None:
         with self._lock:
-            if not self._closed and time.monotonic_ns() >= self._due:   # still, in its turn
+            if not self._closed and time.monotonic_ns() >= self._due:   # still due, now that the lock is held
                 self._due = NEVER
                 self._work()
 

@@ -1,2 +1,2 @@
-"""The parts that nodes share: lifecycle, parameters, diagnostics, the robot's description, messages.
-May import robot, but none of the nodes."""
+"""The parts that nodes share: lifecycle, parameters, diagnostics, the robot's description, messages. May import robot,
+but none of the nodes."""

@@ -1,4 +1,4 @@
-"""Actions of a node whose goals are carried out by its other callbacks, so that none of them blocks the executor."""
+"""Actions of a node whose goals are executed by its other callbacks, so that none of them blocks the executor."""
 
 import time
 import traceback
@@ -13,7 +13,7 @@ from .managed_node import ManagedNode
 
 
 class RunningGoal:
-    """A goal that was accepted: `request` is its message; exactly one call of `finish` ends it."""
+    """An accepted goal. `request` is its message; exactly one call of `finish` ends it."""
 
     def __init__(self, handle: Any, outcome: Future):
         self._handle = handle
@@ -21,20 +21,22 @@ class RunningGoal:
         self.outcome = outcome
 
     def feedback(self, message: Any) -> None:
-        """Send feedback."""
+        """Send feedback to the client."""
         self._handle.publish_feedback(message)
 
     def finish(self, succeeded: bool, result: Any) -> None:
-        """End it with a result: succeeded, else cancelled if that was asked for, else aborted."""
+        """End the goal with a result: succeeded if `succeeded`, else canceled if a cancellation was requested, else
+        aborted."""
         if not self.outcome.done():
             self.outcome.set_result((succeeded, result))
 
 
 class Action:
-    """The action of a row of a node's `interface`; the node's `endpoints` destroy it once results are delivered.
+    """The action of a row of a node's `interface`. The node's `endpoints` destroy it once results are delivered.
 
-    Every goal is accepted, as only a result can say why it is refused. `start(goal)` begins it, `cancel(goal)` stops
-    it; either leads to `goal.finish`, at once or later. What `start` raises is logged as internal error."""
+    Every goal is accepted, because only a result can contain the reason for a refusal. `start(goal)` begins it,
+    `cancel(goal)` stops it; either leads to `goal.finish`, at once or later. An exception of `start` is logged as an
+    internal error."""
 
     def __init__(
         self,
@@ -48,8 +50,8 @@ class Action:
         self._node, self._kind, self._name = node, row.type, row.named(**parts)
         self._start, self._cancel = start, cancel
         self._running: dict[bytes, RunningGoal] = {}
-        self._owing = 0.0   # until when a result may be asked for, or be on its way
-        node.lingering.close()   # a name is served once
+        self._owing = 0.0   # time until which a result may be requested or in transit
+        node.lingering.close()   # destroys an earlier server of the same name
         self._server = ActionServer(
             node, self._kind, self._name, self._execute, handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel)
@@ -60,7 +62,7 @@ class Action:
         handle.execute()
         try:
             self._start(goal)
-        except Exception:   # a defect of ours must not take the node down
+        except Exception:   # a defect of this package must not stop the node
             self._node.failed(traceback.format_exc(), self._name)
             goal.finish(False, self._kind.Result())
 
@@ -85,7 +87,7 @@ class Action:
         return result
 
     def _destroy(self) -> None:
-        """Destroy the server; where a result is under way, after the time to deliver it."""
+        """Destroy the server; if a result is in transit, after the time to deliver it."""
         if not self._running and time.monotonic() > self._owing:
             self._server.destroy()
             return

@@ -1,9 +1,9 @@
-"""sensor_msgs/JointState, nav_msgs/Odometry, geometry_msgs/WrenchStamped and std_msgs/Float64MultiArray as the bytes
-that the middleware carries: read, and filled in.
+"""Reading and writing the serialized bytes of sensor_msgs/JointState, nav_msgs/Odometry, geometry_msgs/WrenchStamped
+and std_msgs/Float64MultiArray.
 
-The encoding is CDR (OMG DDS-XTypes 7.4.1, "plain CDR 1"): four bytes of encapsulation, then the fields one after the
-other, each aligned to its own size, counted from behind the encapsulation. A sequence is its length, 4 bytes, and its
-elements; a string's length counts the zero byte at its end. What is in between for alignment may be anything.
+The encoding is CDR (OMG DDS-XTypes 7.4.1, "plain CDR 1"): four bytes of encapsulation, then the fields in order, each
+aligned to its own size, counted from the end of the encapsulation. A sequence is its length, 4 bytes, and its elements;
+a string's length includes the terminating zero byte. Padding bytes are arbitrary.
 
 Pure Python and NumPy, to be tested without ROS."""
 
@@ -17,14 +17,14 @@ from ..timing import SECOND
 from .joint_state import Fault
 
 ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}   # by the identifier of the encapsulation
-ORIGIN = 4                                      # bytes of encapsulation, behind which alignment counts
-KNOWN_BLOCKS, KNOWN_BYTES = 4, 65536            # lists of names that a reader remembers, and their greatest size
+ORIGIN = 4                                      # bytes of encapsulation; alignment is counted from its end
+KNOWN_BLOCKS, KNOWN_BYTES = 4, 65536            # lists of names that a reader caches, and their largest size
 NOTHING = np.zeros(0)
 ANGULAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
 class ReceivedJointState(NamedTuple):
-    """The fields of a sensor_msgs/JointState. The arrays are views of the bytes that were read: read-only."""
+    """The fields of a sensor_msgs/JointState. The arrays are read-only views of the bytes."""
 
     sec: int
     nanosec: int
@@ -41,13 +41,14 @@ class ReceivedJointState(NamedTuple):
 
 
 class JointStateReader:
-    """Reads messages of one topic. Names in the same bytes as in one of the last messages are not decoded again."""
+    """A reader of one topic's messages. It caches the names of the last messages by their bytes, and does not decode
+    them again."""
 
     def __init__(self):
         self._known: list[tuple[bytes, tuple[str, ...]]] = []   # the bytes of a list of names, and the names
 
     def read(self, data: bytes) -> ReceivedJointState | None:
-        """Return the message; None if it is encoded otherwise. `Fault` when the bytes are not a JointState."""
+        """Return the message; None for another encoding. Raises `Fault` if the bytes are not a JointState."""
         return _read(data, "a JointState", self._after_header)
 
     def _after_header(self, header: tuple, data: bytes, at: int, order: str) -> ReceivedJointState:
@@ -76,8 +77,8 @@ class JointStateReader:
 
 
 def _read(data: bytes, kind: str, after_header: Callable) -> Any:
-    """Return a message that begins with a header, read by after_header((sec, nanosec, frame_id), data, at, order); None
-    and `Fault` as in JointStateReader."""
+    """Return a message that begins with a header, read by after_header((sec, nanosec, frame_id), data, at, order).
+    Returns None or raises `Fault` as JointStateReader does."""
     order = ORDERS.get(data[:2])
     if order is None:
         return None
@@ -90,7 +91,7 @@ def _read(data: bytes, kind: str, after_header: Callable) -> Any:
 
 
 def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
-    """Return the string of `length` bytes at `at`, and where it ends."""
+    """Return the string of `length` bytes at `at`, and the position of its end."""
     end = at + length
     if end > len(data):
         raise ValueError(f"a string of {length} bytes at byte {at}")
@@ -98,7 +99,7 @@ def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
 
 
 def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
-    """Return the sequence of float64 whose length is at `at`, and where it ends."""
+    """Return the sequence of float64 whose length is at `at`, and the position of its end."""
     count, = struct.unpack_from(order + "I", data, at)
     at += 4
     if not count:
@@ -111,8 +112,8 @@ def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
 
 
 class ReceivedOdometry(NamedTuple):
-    """The fields of a nav_msgs/Odometry that are used: stamp, frames, pose x y z, quaternion x y z w (7,), and twist
-    (6,), angular part first."""
+    """The used fields of a nav_msgs/Odometry: stamp, frames, pose x y z, quaternion x y z w (7,), and twist (6,),
+    angular part first."""
 
     sec: int
     nanosec: int
@@ -128,27 +129,27 @@ class ReceivedOdometry(NamedTuple):
 
 
 def read_odometry(data: bytes) -> ReceivedOdometry | None:
-    """Return the message; None if it is encoded otherwise. `Fault` when the bytes are not an Odometry."""
+    """Return the message; None for another encoding. Raises `Fault` if the bytes are not an Odometry."""
     return _read(data, "an Odometry", _odometry_after_header)
 
 
 def _odometry_after_header(header: tuple, data: bytes, at: int, order: str) -> ReceivedOdometry:
     child_frame_id, at = _string(data, at + 4, *struct.unpack_from(order + "I", data, at))
     at += (ORIGIN - at) % 8
-    numbers = np.frombuffer(data, order + "f8", 2 * 36 + 7 + 6, at)    # each of the two with its covariance
+    numbers = np.frombuffer(data, order + "f8", 2 * 36 + 7 + 6, at)    # pose and twist, each with its covariance
     twist = numbers[7 + 36:]
     return ReceivedOdometry(*header, child_frame_id, numbers[:7], twist[ANGULAR_FIRST])
 
 
 class Template:
-    """A message that is encoded once, and then published again and again with other numbers.
+    """A message that is encoded once, and then published repeatedly with other numbers.
 
     `fields` has an array (n,) for each float64 sequence of the message, to be written in place. The encapsulation
-    says little-endian, which every machine can read."""
+    declares little-endian, which every machine can read."""
 
     def __init__(self):
         self._bytes = bytearray(b"\x00\x01\x00\x00")
-        self._places: dict[str, tuple[int, int]] = {}   # where the sequences begin, and their lengths
+        self._places: dict[str, tuple[int, int]] = {}   # starts and lengths of the sequences
         self.fields: dict[str, np.ndarray] = {}
 
     def stamp(self, sec: int, nanosec: int) -> None:
@@ -156,7 +157,7 @@ class Template:
         struct.pack_into("<iI", self._memory, ORIGIN, sec, nanosec)
 
     def encode(self) -> bytes:
-        """Return the message as it is now."""
+        """Return the current message."""
         return self._memory.tobytes()
 
     def _add_word(self, value: int) -> None:
@@ -175,13 +176,13 @@ class Template:
         self._bytes += bytes(8 * length)
 
     def _add_floats(self, field: str, count: int) -> None:
-        """A fixed number of float64, which have no length before them."""
+        """Add a fixed number of float64, without a length before them."""
         self._bytes += bytes((ORIGIN - len(self._bytes)) % 8)
         self._places[field] = len(self._bytes), count
         self._bytes += bytes(8 * count)
 
     def _finish(self) -> "Template":
-        # Four bytes into an aligned block: then the numbers are aligned, too.
+        # Start four bytes into an aligned block, so that the numbers are aligned.
         self._memory = np.zeros(len(self._bytes) + ORIGIN, dtype=np.uint8)[ORIGIN:]
         self._memory[:] = self._bytes
         self.fields = {field: self._memory[at:at + 8 * n].view("<f8") for field, (at, n) in self._places.items()}
@@ -189,8 +190,8 @@ class Template:
 
 
 def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: str = "") -> Template:
-    """Return a sensor_msgs/JointState with numbers in these of its fields "position", "velocity", "effort"; the others
-    are empty."""
+    """Return a template of a sensor_msgs/JointState with numbers in these of its fields "position", "velocity",
+    "effort"; the other fields are empty."""
     template = _with_header(frame_id)
     template._add_word(len(names))
     for name in names:
@@ -201,7 +202,7 @@ def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: 
 
 
 def wrench_template(frame_id: str) -> Template:
-    """Return a geometry_msgs/WrenchStamped; its field is "wrench", force (3) and torque (3)."""
+    """Return a template of a geometry_msgs/WrenchStamped. Its field is "wrench", force (3) and torque (3)."""
     template = _with_header(frame_id)
     template._add_floats("wrench", 6)
     return template._finish()
@@ -215,7 +216,7 @@ def _with_header(frame_id: str) -> Template:
 
 
 def float64_array_template(n: int) -> Template:
-    """Return a std_msgs/Float64MultiArray of n numbers without a layout; its field is "data"."""
+    """Return a template of a std_msgs/Float64MultiArray of n numbers without a layout. Its field is "data"."""
     template = Template()
     template._add_word(0)
     template._add_word(0)

@@ -1,7 +1,7 @@
 """The robot of a node: from the parameter `robot_description`, else from the latched topic of that name.
 
-`parse` touches no topic and raises; start-up, a message and a change of the parameter share it. A bad description
-changes nothing: the last good robot stays in use, and the reason is logged and reported."""
+`parse` uses no topic, and raises; start-up, a message and a change of the parameter share it. A bad description changes
+nothing: the last good robot stays in use, and the reason is logged and reported."""
 
 import contextlib
 import threading
@@ -33,15 +33,15 @@ def parse(
     gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None, closes_loops: bool = False,
     multi_dof: bool = False,
 ) -> Robot:
-    """Return the robot of a URDF text, on a floating base if it shall be; raises ValueError naming the element and the
-    value at fault.
+    """Return the robot of a URDF text, on a floating base if `floating` is True. Raises ValueError that names the
+    element and the value at fault.
 
-    `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
-    one with joints of several degrees of freedom, other than a floating base unless `floating` is None, or `multi_dof`.
-    Loops and gears are a warning of the robot where they are left open."""
-    if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
+    `joints` is checked, too (`output_order`), so that a robot without the configured outputs is refused. A robot with
+    joints of several degrees of freedom, other than a floating base, is refused unless `multi_dof` is True; if
+    `floating` is None, a floating base is refused, too. If loops and gears are left open, the robot has a warning."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would treat it as a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
-    # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
+    # Not Robot.from_urdf: warnings are logged when the robot is put into use.
     model = model_of(text, base_link or None, tip_link or None, floating_base=bool(floating))
     if floating is None:
         coordinates_alone("this node", model)
@@ -55,12 +55,12 @@ def parse(
 
 
 def output_order(joint_names: Sequence[str], joints: Sequence[str]) -> np.ndarray:
-    """Return for each name in `joints` its index in `joint_names`; all in order if `joints` is empty.
+    """Return for each name in `joints` its index in `joint_names`; all indices in order if `joints` is empty.
 
-    The parameter `joints` always means this: the joints in outputs, and their order. The state of every joint of the
-    model is still needed, and torques are those of the whole model. Raises ValueError if a name is not a joint of the
-    model, or is repeated."""
-    names = [name for name in joints if name]   # [''] is how older YAML writes an empty list of strings
+    The parameter `joints` always means the joints in outputs, and their order. The state of every joint of the model is
+    still required, and torques are those of the whole model. Raises ValueError if a name is not a joint of the model,
+    or is repeated."""
+    names = [name for name in joints if name]   # older YAML writes an empty list of strings as ['']
     for name in names:
         if name not in joint_names:
             raise ValueError(f"parameter joints: '{name}' is not a joint of the model ({', '.join(joint_names)})")
@@ -71,17 +71,18 @@ def output_order(joint_names: Sequence[str], joints: Sequence[str]) -> np.ndarra
 
 
 class RobotDescription:
-    """Follows the description of the robot for a `ManagedNode`, whose `endpoints` destroy what is created here.
+    """The description of the robot of a `ManagedNode`, whose `endpoints` destroy the topics and timers created here.
 
-    `on_robot(robot)` is called in the node's executor with each new robot, and refuses it by a ValueError. Parsing, and
-    `prepare(robot, log)`, meant for compiling what the node will call, with `log` taking lines of progress, run in a
-    thread of their own: the node stays alive meanwhile. So does `finish(robot, log)`, for what is called rarely, after
-    the robot was handed over.
+    `on_robot(robot)` is called in the node's executor with each new robot, and refuses it by a ValueError. A thread
+    parses the text and calls `prepare(robot, log)`, which compiles the kernels that the node will call; `log` takes
+    lines of progress. The node keeps running meanwhile. After the robot was handed over, the thread calls
+    `finish(robot, log)`, for rarely used kernels.
 
     * `robot`: the last good robot, None before the first; `refused`: the last one that on_robot refused, None after a
-      good one; `finished`: whether `finish` has run for some robot; `error`: why the last description was refused, else
-      ""; `state`: one line on all of this; `text`: that of the robot that on_robot got last.
-    * The parameter robot_description wins while it is not empty; a bad text is refused when it is set.
+      good one; `finished`: True after `finish` has run for some robot; `error`: the reason for which the last
+      description was refused, else ""; `state`: one line on all of this; `text`: that of the robot that on_robot got
+      last.
+    * The parameter robot_description takes precedence while it is not empty; setting it to a bad text is refused.
     * A change of the parameter gravity gives a new robot of the same model."""
 
     def __init__(
@@ -112,7 +113,7 @@ class RobotDescription:
 
     @property
     def loading(self) -> bool:
-        """Return True while a description is read or the robot is prepared."""
+        """True while a description is read or the robot is prepared."""
         return self._loading is not None
 
     @property
@@ -126,7 +127,7 @@ class RobotDescription:
         return "robot loaded" if self.robot else f"waiting for robot_description on {self._subscription.topic_name}"
 
     def offer(self, robot: Robot) -> None:
-        """Use a robot of the last description, under the gravity of now, unless `on_robot` refuses it."""
+        """Use a robot of the last description, with the current gravity, unless `on_robot` refuses it."""
         robot = robot.with_gravity(self._parameters.gravity)
         try:
             self._on_robot(robot)
@@ -147,7 +148,7 @@ class RobotDescription:
                      self._closes_loops, self._multi_dof)
 
     def _on_topic(self, msg: String) -> None:
-        if len(msg.data) > LARGEST_SOURCE:   # not to be kept, nor looked at
+        if len(msg.data) > LARGEST_SOURCE:   # neither stored nor parsed
             self.error = f"{len(msg.data)} characters, at most {LARGEST_SOURCE} are taken"
             self._topic_text = self._wanted = ""
             self._log.error(self.state)
@@ -165,7 +166,7 @@ class RobotDescription:
             self._on_robot(self.robot)
 
     def _update(self) -> None:
-        """Load the text that counts now, unless it is the one in use."""
+        """Load the current text, unless it is in use."""
         text = self._parameters.robot_description or self._topic_text
         if text and text != self._wanted:
             self._wanted = text
@@ -188,14 +189,14 @@ class RobotDescription:
             robot = self._complete(self._parse(text))
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
-        except Exception as error:   # whatever a description does, the node goes on
+        except Exception as error:   # no description may stop the node
             robot, self._outcome = None, (text, None, str(error) or repr(error))
         with contextlib.suppress(InvalidHandle, RCLError):   # the node was cleaned up or shut down meanwhile
             self._loaded.trigger()
         if robot is not None and not self.finished:
             try:
                 self._finish(robot, self._log.info)
-            except Exception as error:   # who calls it will be told again
+            except Exception as error:   # the caller of the kernel gets the error again
                 self._log.error(f"preparing what is called rarely: {error!r}")
             self.finished = True
 

@@ -17,13 +17,14 @@ OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticS
 Report = tuple[bytes, str, Mapping[str, object]]   # level, message, values
 PERIOD = 1.0         # seconds between reports
 LOG_INTERVAL = 5.0   # seconds between log lines of one reason
-# Seconds that a message of the diagnostics lasts until it is logged: a robot that starts lacks states for a moment.
+# Seconds that a diagnostics message must last before it is logged: a starting robot lacks states for a moment.
 LASTING = {WARN: 5.0, ERROR: 0.0, STALE: 0.0}
-MOST_REASONS = 100   # of a time that is not OK
+MOST_REASONS = 100   # while the status is not OK
 
 
 class ThrottledLog:
-    """Logs a reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code, not by reason."""
+    """A log that writes each reason at most every LOG_INTERVAL seconds of real time. rclpy throttles by line of code,
+    not by reason."""
 
     def __init__(self, log: BoundedLog):
         self._log = log
@@ -31,8 +32,7 @@ class ThrottledLog:
 
     def log(self, reason: str, text: str, severity: str) -> bool:
         """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged less than LOG_INTERVAL ago.
-
-        Returns whether it was logged."""
+        Return True if it was logged."""
         now = time.monotonic()
         if now < self._next.get(reason, 0.0):
             return False
@@ -43,21 +43,21 @@ class ThrottledLog:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus of a ManagedNode a second, and one more when states become stale: what `report`
-    returns, then rates, drops and notices.
+    """The diagnostics of a ManagedNode: one DiagnosticStatus a second, and one more when states become stale. A status
+    contains the result of `report`, then rates, drops and notices.
 
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
-    reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
-    topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
-    What is wrong for as long as LASTING says is logged, once until the status is OK, which then is logged, too, if
-    the log has what was wrong since the last time.
+    reason for dropped messages stays listed as "dropped: <reason>" with its count since the start, and every topic with
+    lost messages as "lost: <topic>". A status that would be OK is WARN if there are new losses. A fault that lasts for
+    LASTING is logged, once until the status is OK. The return to OK is logged, too, if the fault was logged since the
+    last such line.
 
-    A message that is dropped is a warning, whatever is wrong with it, as the node goes on with the next one; an error
-    is what needs somebody to act: a description that is refused, a simulation that has ended, an internal error.
+    A dropped message is a warning, whatever its fault, because the node continues with the next one. An error requires
+    an action: a refused description, a simulation that has ended, an internal error.
 
-    watches: each returns "" or a warning, which makes a status that would be OK one of WARN.
+    watches: functions that return "" or a warning, which makes a status that would be OK one of WARN.
 
-    listeners: each is called with (source, fault, whether a message was dropped)."""
+    listeners: functions that are called with (source, fault, True if a message was dropped)."""
 
     def __init__(self, node, report: Callable[[], Report], title: str):
         self._node = node
@@ -72,42 +72,42 @@ class Diagnostics:
         self._reported_lost: Counter[str] = Counter()
         self._logged_lost: Counter[str] = Counter()
         self._ticks: Counter[str] = Counter()
-        self._wrong_since: dict[str, float] = {}    # by the words of a message since the last OK; inf: it has lasted
-        self._ok_at, self._unanswered = -math.inf, False    # the last line that all is OK; whether the log lacks one
+        self._wrong_since: dict[str, float] = {}    # by message text since the last OK; inf: the fault has lasted
+        self._ok_at, self._unanswered = -math.inf, False    # time of the last OK line; True if one is due
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
             DiagnosticArray, "/diagnostics", own(RELIABLE), qos_overriding_options=OVERRIDABLE)
         node.create_timer(PERIOD, self.publish, clock=STEADY)
 
     def tick(self, what: str) -> None:
-        """Count one event of a kind whose rate is reported, as "<what> rate [Hz]"."""
+        """Count one event of a kind whose rate is reported as "<what> rate [Hz]"."""
         self._ticks[what] += 1
 
     def drop(self, source: str, fault: Fault) -> None:
-        """Count and log a message of the topic `source` that was dropped."""
+        """Count and log a dropped message of the topic `source`."""
         self._dropped[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}; message dropped", fault.severity)
         for hear in self.listeners:
             hear(source, fault, True)
 
     def lose(self, source: str, count: int) -> None:
-        """Count messages of the topic `source` that were published but never arrived; they are logged with the next
+        """Count published messages of the topic `source` that were not received. They are logged with the next
         report."""
         self._lost[source] += count
 
     def notice(self, source: str, fault: Fault) -> None:
-        """Count and log a fault for which nothing was dropped."""
+        """Count and log a fault for which no message was dropped."""
         self._noticed[fault.reason] += 1
         self._log.log(f"{source} {fault.reason}", f"{source}: {fault}", fault.severity)
         for hear in self.listeners:
             hear(source, fault, False)
 
     def log(self, reason: str, text: str, severity: str = "warn") -> None:
-        """Log a line, throttled; it is not counted."""
+        """Log a line, throttled, without counting it."""
         self._log.log(reason, text, severity)
 
     def status(self) -> DiagnosticStatus:
-        """Return the status as it is now. Rates are over the time since the call before."""
+        """Return the current status. Rates are over the time since the previous call."""
         now = time.monotonic()
         elapsed = max(now - self._reported_at, 1e-9)
         self._reported_at = now
@@ -132,14 +132,14 @@ class Diagnostics:
         )
 
     def _watched(self, level: bytes, message: str, values: Mapping[str, object]) -> Report:
-        """Return the report with the warnings of the watches, whatever else it says."""
+        """Return the report, extended by the warnings of the watches."""
         warnings = "; ".join(warning for watch in self.watches if (warning := _told(watch)))
         if warnings:
             level, message = (WARN, warnings) if level == OK else (level, f"{message}; {warnings}")
         return level, message, {**values, "warnings": warnings or "none"}
 
     def publish(self) -> None:
-        """Publish the status as it is now, and log what is to be logged of it."""
+        """Publish the current status, and log its faults and losses."""
         status = self.status()
         self._log_losses()
         self._log_status(status)
@@ -148,14 +148,15 @@ class Diagnostics:
         self._publisher.publish(array)
 
     def _log_losses(self) -> None:
-        """Log the messages that were lost since the last line on a topic."""
+        """Log each topic's messages that were lost since its last line."""
         for topic, count in (self._lost - self._logged_lost).items():
             text = f"{topic}: {count} messages were lost, {self._lost[topic]} so far"
             if self._log.log(f"{topic} lost", text, "warn"):
                 self._logged_lost[topic] += count
 
     def _log_status(self, status: DiagnosticStatus) -> None:
-        """Log what is wrong for some time, unless the log has it: nobody need look at the diagnostics."""
+        """Log a fault that has lasted for some time, unless it is in the log, for users who do not watch the
+        diagnostics."""
         now, words, since, log = time.monotonic(), without_numbers(status.message), self._wrong_since, self._node.log
         if status.level == OK:
             if self._unanswered:
@@ -172,8 +173,8 @@ class Diagnostics:
 
 
 def _told(watch: Callable[[], str]) -> str:
-    """Return the warning of a watch, or a line if it fails: other nodes may make the graph unreadable."""
+    """Return the warning of a watch, or a line if the watch fails: other nodes may make the graph unreadable."""
     try:
         return watch()
-    except Exception as error:  # noqa: BLE001  of whatever rclpy fails at; the node's diagnostics are to come
+    except Exception as error:  # noqa: BLE001 any error of rclpy; the node's diagnostics must be published
         return f"not to be seen: {error}"

@@ -1,4 +1,4 @@
-"""The parameter `drives` of the nodes: motors, gears and springs of joints as text, and robots that have them."""
+"""The parameter `drives` of the nodes: motors, gears and springs of joints as text, and robots with these drives."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,18 +14,18 @@ from .parameters import Setting
 EXAMPLE = '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}'
 DRIVES = Setting("drives", (), f"motors and springs of joints, each as JSON: `{EXAMPLE}`; docs/drives.md",
                  read_only=True)
-# Parts of a drive, besides its spring, that have numbers.
+# Parts of a drive that are objects with numbers, without its spring.
 PARTS = {"electric": Electric, "thermal": Thermal, "torque_speed": TorqueSpeed}
 SPRINGS = {kind.__name__: kind for kind in (Antagonistic, Hardening, LeverArm, Table)}
 
 
 def drives(texts: Iterable[str]) -> dict[str, Drive]:
-    """{joint: Drive} of JSON texts such as {"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}; a
-    stiffness may be {"Table": {"deflections": [0.01], "torques": [5.0]}}, or another of SPRINGS, and PARTS are like
-    {"stall_torque": 0.5, "no_load_speed": 400.0}.
+    """Return {joint: Drive} of JSON texts such as {"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness":
+    2000.0}}. A stiffness may be {"Table": {"deflections": [0.01], "torques": [5.0]}}, or another of SPRINGS; PARTS are
+    written like {"stall_torque": 0.5, "no_load_speed": 400.0}.
 
-    Raises ValueError naming the text that describes none, and what is wrong in it. Whether a robot has the joints
-    shows when it is there."""
+    Raises ValueError that names the text at fault and its error. The joints are checked later, when the robot is
+    known."""
     found: dict[str, Drive] = {}
     for text in filter(None, texts):
         joint, given = read("drives", text, EXAMPLE)
@@ -40,7 +40,7 @@ def drives(texts: Iterable[str]) -> dict[str, Drive]:
 
 
 def spring(parameter: str, text: str, given: Any) -> Any:
-    """Return a number as it is, and the spring that a mapping in a text describes."""
+    """Return a number unchanged, and for a mapping the spring that it describes."""
     if not isinstance(given, dict):
         return given
     kind, numbers = next(iter(given.items()), (None, None))
@@ -53,29 +53,28 @@ def spring(parameter: str, text: str, given: Any) -> Any:
 
 
 class GivenDrives:
-    """Puts drives on robots: those of the parameter, JSON texts, and those that a robot has by its description, whose
-    place they take. Raises ValueError naming the text that describes none, and later a drive that does not fit the
-    robot."""
+    """The drives of a node's robots: those of the parameter, JSON texts, replace those of the robot's description.
+    Raises ValueError that names a text at fault, and later for a drive that does not fit the robot."""
 
     def __init__(self, texts: Iterable[str]):
         self._given = drives(texts)
 
     def elastic(self, robot: Robot) -> bool:
-        """Return True if a drive of a robot, given or by its description, has a spring."""
+        """Return True if a drive of a robot, from the parameter or the description, has a spring."""
         return any(drive.is_elastic for drive in self._all(robot).values())
 
     def on(self, robot: Robot) -> Robot:
-        """Return the robot with its drives: motors behind springs are coordinates behind all others."""
+        """Return the robot with its drives. The coordinates of motors behind springs follow all others."""
         return _with(robot, self._all(robot)) if self._given else robot
 
     def without_springs(self, robot: Robot) -> Robot:
-        """Return the robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
-        friction the joints have, of two motors both."""
+        """Return the robot with rigid springs: efforts are those of rigidly coupled motors, whose inertia and friction
+        are added to the joints. Of two motors, both are added."""
         return _with(robot, {joint: _rigid(drive) for joint, drive in self._all(robot).items()})
 
     def before_springs(self, robot: Robot) -> Robot:
-        """Return the robot of the links, without what is behind springs: efforts of elastic joints are the torques of
-        their springs, as torque sensors measure them; those of others are of motors."""
+        """Return the robot of the links, without the parts behind springs. Efforts of elastic joints are the spring
+        torques, as torque sensors measure them; those of other joints are motor torques."""
         return _with(robot, {joint: replace(drive, electric=None) for joint, drive in self._all(robot).items()
                              if not drive.is_elastic}, behind=False)
 
@@ -84,12 +83,12 @@ class GivenDrives:
 
 
 def without(robot: Robot) -> Robot:
-    """Return the robot of a description without the drives that it says: what joint_states are of."""
+    """Return the robot of a description without its drives, to which joint_states refer."""
     return _with(robot, {})
 
 
 def _rigid(drive: Drive) -> Drive:
-    """Return the drive without its spring, and all that only one behind a spring has; two motors as one."""
+    """Return the drive without its spring and without all properties that require one; two motors are combined."""
     count = 2.0 if isinstance(drive.stiffness, Antagonistic) else 1.0
     return replace(drive, stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0, electric=None, torque_speed=None,
                    thermal=None, **{name: count * getattr(drive, name) for name in (
@@ -97,8 +96,8 @@ def _rigid(drive: Drive) -> Drive:
 
 
 def _with(robot: Robot, drives: Mapping[str, Drive], behind: bool = True) -> Robot:
-    """Return the robot with these drives alone. Forces of its own on motors that it has no more are on their joints, or
-    gone; behind: those behind springs are on the joints too."""
+    """Return the robot with these drives only. Forces of the robot on removed motors are moved to their joints, or
+    removed. behind: forces on motors behind springs are moved to the joints, too."""
     if not drives and not robot.model.drives:
         return robot
     links = Robot(undriven(robot.model), robot.gravity, robot.representation, robot.source)

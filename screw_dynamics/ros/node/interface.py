@@ -1,13 +1,13 @@
-"""The topics, services and actions of a node, each stated once in a table that makes them and that the reference of the
-documentation is generated from. Imports no ROS."""
+"""The topics, services and actions of a node, each defined once in a table, from which the node and the reference
+documentation are generated. Imports no ROS."""
 
 from importlib import import_module
 from typing import NamedTuple
 
 
 class Endpoint(NamedTuple):
-    """One row: a name, whose parts in <> are filled in when it is made, the type package/folder/Type, what it carries,
-    and what it takes that it is there; "": nothing."""
+    """One row: a name, whose parts in <> are filled in at creation; the type package/folder/Type; the content; and the
+    condition under which it exists, "" if it always does."""
 
     name: str
     kind: str
@@ -16,7 +16,7 @@ class Endpoint(NamedTuple):
 
     @property
     def type(self) -> type:
-        """The class. Raises ImportError if its package is not installed."""
+        """The class of the type. Raises ImportError if its package is not installed."""
         package, folder, name = self.kind.split("/")
         return getattr(import_module(f"{package}.{folder}"), name)
 
@@ -29,7 +29,7 @@ class Endpoint(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """All of a node's. A name that is in no row cannot be made."""
+    """All endpoints of a node. An endpoint without a row cannot be created."""
 
     publishes: tuple[Endpoint, ...] = ()
     subscribes: tuple[Endpoint, ...] = ()
@@ -37,7 +37,7 @@ class Interface(NamedTuple):
     acts: tuple[Endpoint, ...] = ()
 
     def row(self, use: str, name: str) -> Endpoint:
-        """Return the row of a name in one of the tables."""
+        """Return the row of a name in the table `use`."""
         return next(row for row in getattr(self, use) if row.name == name)
 
 

@@ -1,6 +1,5 @@
-"""From sensor_msgs/JointState to coordinates in model order, and what each fault in a message gets.
-
-Pure Python and NumPy, to be tested without ROS. Times are nanoseconds, 0 meaning unstamped."""
+"""Conversion of sensor_msgs/JointState to coordinates in model order, and the treatment of faults in messages. Pure
+Python and NumPy, to be tested without ROS. Times are in nanoseconds; 0 means unstamped."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
@@ -10,11 +9,11 @@ import numpy as np
 from ..timing import SECOND
 from .plain_text import printable
 
-KNOWN_NAME_LISTS = 32       # name lists remembered by a JointMap; a graph has a handful
-KNOWN_SIZE = 2_000_000      # bytes that these take, about
+KNOWN_NAME_LISTS = 32       # name lists cached by a JointMap; a graph has a handful
+KNOWN_SIZE = 2_000_000      # bytes of these, about
 MOST_NAMES = 10_000         # names in a list, unless the model has as many joints
-NAMES_SHOWN = 8             # in a line of log
-EPOCH = 1_000_000_000 * SECOND      # stamps from here on, the year 2001, are of the system's time
+NAMES_SHOWN = 8             # in a log line
+EPOCH = 1_000_000_000 * SECOND      # later stamps, from the year 2001 on, are system time
 
 
 class JointStateLike(Protocol):
@@ -27,8 +26,8 @@ class JointStateLike(Protocol):
 
 
 class Fault(ValueError):
-    """A fault of a message: `reason` is a short key to count by, `severity` "debug", "warn", or "error" where the node
-    itself has a defect."""
+    """A fault of a message. `reason` is a short key for counting; `severity` is "debug", "warn", or "error" for a
+    defect of the node itself."""
 
     def __init__(self, reason: str, text: str, severity: str = "warn"):
         super().__init__(text)
@@ -37,28 +36,26 @@ class Fault(ValueError):
 
 
 class Selection(NamedTuple):
-    """The indices of the joints of one list of names: entry source[k] of the list is joint target[k] of the model.
-
-    listed: the names of the list that are joints of the robot, those that follow others too, in its order."""
+    """The indices of the joints in one list of names: entry source[k] of the list is joint target[k] of the model.
+    listed: the names in the list that are joints of the robot, including mimic joints, in the list's order."""
 
     source: np.ndarray
     target: np.ndarray
-    missing: tuple[str, ...]   # joints of the model that the list does not have
+    missing: tuple[str, ...]   # joints of the model that are not in the list
     listed: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Return True if the list has every joint of the model."""
+        """True if the list has every joint of the model."""
         return not self.missing
 
 
 class JointMap:
-    """From a message's list of joint names to its `Selection`, computed once for each list.
+    """A map from a message's list of joint names to its `Selection`, which is computed once for each list.
 
-    Any list may come: those with far more names than the model are refused, and what is remembered is bounded.
-    `notify` receives a `Fault` for each new list with names that the model does not have. sort: joints of a selection
-    are in the order of the model, not of the list. followers: joints of the robot that follow others (mimic joints), so
-    that their names are nothing to notice."""
+    Lists come from outside: those with far more names than the model are refused, and the cache is bounded. `notify`
+    receives a `Fault` for each new list with names that the model does not have. sort: joints of a selection are in the
+    order of the model, not of the list. followers: the robot's mimic joints, whose names cause no notice."""
 
     def __init__(
         self, joint_names: Sequence[str], notify: Callable[[Fault], None] = lambda fault: None, sort: bool = False,
@@ -70,7 +67,7 @@ class JointMap:
         self._index = {name: i for i, name in enumerate(self.joint_names)}
         self._most = max(MOST_NAMES, 4 * len(self.joint_names))
         self._selections: dict[tuple[str, ...], Selection] = {}
-        self._size = 0   # of all lists that are remembered
+        self._size = 0   # of all cached lists
 
     def select(self, names: Sequence[str]) -> Selection:
         """Return the selection of these names. Raises `Fault` if a joint of the model is named twice."""
@@ -81,7 +78,7 @@ class JointMap:
         return known if known is not None else self._learn(key)
 
     def _learn(self, names: tuple[str, ...]) -> Selection:
-        source: dict[str, int] = {}   # where each joint of the model is
+        source: dict[str, int] = {}   # index of each joint of the model in the list
         for k, name in enumerate(names):
             if name in source:
                 raise Fault("duplicate joint", f"joint '{name}' is named twice")
@@ -117,7 +114,7 @@ class JointMap:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a message, however many and long they are: the first few, and how many more there are."""
+    """Return names as bounded text for a message: the first few, and the number of the others."""
     shown = ", ".join(printable(name if len(name) <= 80 else name[:77] + "...") for name in names[:NAMES_SHOWN])
     more = len(names) - NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
@@ -133,7 +130,7 @@ def check_lengths(msg: JointStateLike) -> None:
 
 
 def went_back(before: int, stamp: int) -> Fault:
-    """Return a stamp that is earlier than the one before, for which the states before are forgotten."""
+    """Return the fault of a stamp that is earlier than the previous one, for which earlier states are discarded."""
     if stamp < EPOCH <= before:
         how = f"stamps changed from the system's time to simulated time, {stamp / SECOND:.3f} s"
     else:
@@ -142,29 +139,27 @@ def went_back(before: int, stamp: int) -> Fault:
 
 
 def all_finite(x: np.ndarray) -> bool:
-    """Return whether no entry is NaN or infinite."""
-    return b"\0" not in np.isfinite(x).tobytes()   # half the time of all(), for every number of a hot topic
+    """Return True if no entry is NaN or infinite."""
+    return b"\0" not in np.isfinite(x).tobytes()   # takes half the time of all(), for every number of a fast topic
 
 
 class JointStateCache:
-    """The latest position, velocity and effort of every joint of a model, merged from the messages that carry them.
+    """The latest position, velocity and effort of every joint of a model, merged from messages.
 
-    Nothing is assumed of a joint before its first message: until each had one, `complete` is false and `missing` names
-    the others. The rules for a message, in the order they are applied (`update`):
+    A joint has no assumed state before its first message: until every joint had one, `complete` is False and `missing`
+    has the names of the other joints. The rules for a message, in the order in which `update` applies them:
 
-    * lengths that differ from the names', a joint named twice, no positions, no velocities when `velocity_fallback` is
-      "error", a NaN or infinity in the position or velocity of a joint of the model: `Fault`, nothing is changed;
-    * other joints: ignored, and so are the positions of mimic joints, which follow their leader;
-    * a stamp earlier than the previous one of the same joints: everything is cleared, then the message is taken;
-    * velocities that are absent are zero with `velocity_fallback` "zero". So are velocities that are NaN for all joints
-      of the model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way;
-    * efforts are taken as they are, NaN where a message has none: only some outputs need them, and those check.
+    * `Fault`, and no change: lengths that differ from the names', a joint named twice, no positions, no velocities if
+      `velocity_fallback` is "error", a NaN or infinity in the position or velocity of a joint of the model;
+    * joints of other robots are ignored, and so are the positions of mimic joints, which follow their leader;
+    * a stamp earlier than the previous one of the same joints: the state is cleared before the message is applied;
+    * absent velocities are zero if `velocity_fallback` is "zero". So are velocities that are NaN for all joints of the
+      model in the message: ros2_control's joint_state_broadcaster writes "not measured" that way;
+    * efforts are stored unchanged, NaN if a message has none: only some outputs require them, and check them.
 
-    `notify` receives, as a `Fault`, what is ignored but worth a line of log. arrays: those that become position,
-    velocity, effort and stamps (n,), to be written in place.
-
-    listing: the joints that have come, `followers` too, in the order of the last message that has all of them; those of
-    several messages one after the other."""
+    `notify` receives, as a `Fault`, what is ignored but must be logged. arrays: position, velocity, effort and stamps
+    (n,), to be written in place. listing: the received joints, `followers` included, in the order of the last message
+    that has all of them; if there is no such message, the lists of several messages in sequence."""
 
     def __init__(
         self,
@@ -182,24 +177,24 @@ class JointStateCache:
         self.position, self.velocity, self.effort, self.stamps = arrays if arrays is not None else (
             np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
         self._received = np.zeros(n, dtype=np.int64)
-        self.strangers: tuple[str, ...] = ()   # the last message's names, of those with no joint of the model
+        self.strangers: tuple[str, ...] = ()   # the names of the last message without any joint of the model
         self.clear()
 
     def clear(self) -> None:
-        """Forget every joint."""
+        """Discard the state of every joint."""
         self.position.fill(np.nan)
         self.velocity.fill(np.nan)
         self.effort.fill(np.nan)
         self.stamps.fill(0)
-        self._known: set[int] | None = set()   # joints received; None: all of them, the case that must be fast
+        self._known: set[int] | None = set()   # joints received; None: all of them, the fast case
         self.stamp = 0
         self._oldest = 0
         self.listing: tuple[str, ...] = ()
-        self._selection: Selection | None = None    # the last one that is in the listing
+        self._selection: Selection | None = None    # the last one that is contained in the listing
 
     @property
     def complete(self) -> bool:
-        """Return True if every joint has been received."""
+        """True if every joint has been received."""
         return self._known is None
 
     @property
@@ -210,7 +205,7 @@ class JointStateCache:
         return tuple(name for i, name in enumerate(self.joint_names) if i not in self._known)
 
     def age(self, now: int) -> int:
-        """Return the time since the oldest joint position was received, ns. Requires a complete state."""
+        """Return the time since the least recently received joint position, in ns. Requires a complete state."""
         return now - self._oldest
 
     def fresh(self, now: int, limit: int) -> bool:
@@ -218,7 +213,7 @@ class JointStateCache:
         return self._known is None and now - self._oldest <= limit
 
     def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
-        """Take a message stamped `stamp` and received at `now`. Returns whether it changed a state that is complete."""
+        """Apply a message with stamp `stamp`, received at `now`. Return True if it changed a complete state."""
         check_lengths(msg)
         selection = self._map.select(msg.name)
         if not len(selection.target):
@@ -226,7 +221,7 @@ class JointStateCache:
             return False
         position, velocity = self._positions(msg, selection), self._velocities(msg, selection)
         self._check_time(stamp, selection)
-        target = slice(None) if selection.complete else selection.target   # the case that must be fast
+        target = slice(None) if selection.complete else selection.target   # the fast case
         self.position[target] = position
         self.velocity[target] = velocity
         self.effort[target] = np.asarray(msg.effort).take(selection.source) if len(msg.effort) else np.nan

@@ -35,7 +35,7 @@ def make(parameter: str, text: str, kind: type, given: Mapping[str, Any]) -> Any
 
 
 def _each_once(pairs):
-    """Return a JSON object, whose names must differ."""
+    """Return a JSON object as a dict. Raises ValueError if a name is repeated."""
     names = [name for name, _ in pairs]
     if twice := [name for k, name in enumerate(names) if name in names[:k]]:
         raise ValueError(f"{twice[0]!r} is given twice")

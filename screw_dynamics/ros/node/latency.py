@@ -4,27 +4,28 @@ import array
 
 import numpy as np
 
-WINDOW = 4096   # durations kept between two reports: every one up to 4 kHz, the latest beyond
+WINDOW = 4096   # durations stored between two reports: all of them up to 4 kHz, above that the latest
 
 
 class Latency:
-    """The durations since the last report, in nanoseconds; the latest WINDOW of them.
+    """The durations since the last report, in nanoseconds; at most the latest WINDOW of them.
 
-    `add` costs a store, so that it can stand in a loop of some kHz. One thread may add while another reports."""
+    `add` costs one store, so that it can be used in a loop of some kHz. One thread may add while another reports."""
 
     def __init__(self):
         self._durations = array.array("q", bytes(8 * WINDOW))
         self._count = 0
 
     def add(self, nanoseconds: int) -> None:
-        """Take one duration."""
+        """Store one duration."""
         self._durations[self._count % WINDOW] = nanoseconds
         self._count += 1
 
     def report(self, what: str) -> dict[str, str]:
-        """Median, 99th percentile and maximum in microseconds for the diagnostics, as "<what> p50 [us]"; then anew.
+        """Return median, 99th percentile and maximum in microseconds for the diagnostics, as "<what> p50 [us]", and
+        restart.
 
-        Empty when there was none."""
+        The result is empty if there was no duration."""
         count, self._count = self._count, 0
         if count == 0:
             return {}

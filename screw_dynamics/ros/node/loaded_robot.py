@@ -1,4 +1,4 @@
-"""The robot in use: the described one with the payloads that were set since."""
+"""The robot in use: that of the description, with payloads that were set later."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ Payload = tuple[float, np.ndarray, np.ndarray]   # mass, center of mass (3,), in
 
 
 class LoadedRobot:
-    """`robot` is the described robot with the payloads, or None before the first description."""
+    """The described robot with its payloads, `robot`; None before the first description."""
 
     def __init__(self):
         self.robot: Robot | None = None
@@ -20,11 +20,11 @@ class LoadedRobot:
 
     @property
     def payloads(self) -> dict[str, float]:
-        """Mass by link."""
+        """The payload masses by link, in kg."""
         return {link: mass for link, (mass, _, _) in self._payloads.items()}
 
     def describe(self, robot: Robot) -> list[str]:
-        """Take a new description; payloads stay on the links that it has. Returns the links that lost theirs."""
+        """Store a new description; payloads stay on links that it also has. Return the links that lost theirs."""
         lost = [link for link in self._payloads if link not in robot.link_names]
         for link in lost:
             del self._payloads[link]
@@ -37,7 +37,8 @@ class LoadedRobot:
         return self._described is not None and model is self._described.model
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, mass 0 removes it; ValueError, and no change, when it is not physical."""
+        """Replace the payload of a link; mass 0 removes it. Raises ValueError, without a change, if it is not
+        physical."""
         payloads = {other: payload for other, payload in self._payloads.items() if other != link}
         if mass != 0.0:
             payloads[link] = mass, com, inertia
@@ -49,7 +50,7 @@ class LoadedRobot:
         return carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
 
     def loaded(self, robot: Robot) -> Robot:
-        """Another robot of the same links, with the same payloads."""
+        """Return another robot with the same links, with the same payloads."""
         return carrying(robot, self._payloads)
 
 

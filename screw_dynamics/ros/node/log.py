@@ -1,4 +1,4 @@
-"""A logger that nothing can flood."""
+"""A logger with a bounded rate."""
 
 import re
 import threading
@@ -16,10 +16,11 @@ LENGTH = 2000   # characters of a line
 
 
 class BoundedLog:
-    """Writes at most LINES lines of each severity in PERIOD seconds of real time, of at most LENGTH characters each.
+    """A logger that writes at most LINES lines of each severity in PERIOD seconds of real time, of at most LENGTH
+    characters each.
 
-    The next line that is written says how many were left out. Characters that a terminal acts upon are escaped. Any
-    thread may write."""
+    The next line contains the number of omitted lines. Control characters of terminals are escaped. Any thread may
+    write."""
 
     def __init__(self, logger: RcutilsLogger, now: Callable[[], float] = time.monotonic):
         self._logger, self._now = logger, now
@@ -28,34 +29,34 @@ class BoundedLog:
         self._latest: deque[tuple[float, str]] = deque(maxlen=LINES)     # lines, each with its time
 
     def has_said(self, text: str, within: float) -> bool:
-        """Return whether one of the latest lines, `within` so many seconds, has a text, whatever the numbers in it."""
+        """Return True if a line logged in the last `within` seconds has this text, apart from numbers."""
         words = without_numbers(text)
         with self._lock:
             return any(words in without_numbers(line) and self._now() - at <= within for at, line in self._latest)
 
     # rclpy allows one severity for each place that logs.
     def debug(self, text: str) -> None:
-        """A line that is of use to whoever looks for a fault."""
+        """Log a line for debugging."""
         for line in self._admitted("debug", text):
             self._logger.debug(line)
 
     def info(self, text: str) -> None:
-        """A line on what happens."""
+        """Log an informational line."""
         for line in self._admitted("info", text):
             self._logger.info(line)
 
     def warning(self, text: str) -> None:
-        """A line on what is odd."""
+        """Log a warning."""
         for line in self._admitted("warning", text):
             self._logger.warning(line)
 
     def error(self, text: str) -> None:
-        """A line on what is wrong."""
+        """Log an error."""
         for line in self._admitted("error", text):
             self._logger.error(line)
 
     def _admitted(self, severity: str, text: str) -> list[str]:
-        """Return the line to write, if any."""
+        """Return a list with the line to write; empty if the line is omitted."""
         now = self._now()
         with self._lock:
             start, lines = self._periods.get(severity, (now, 0))
@@ -73,5 +74,5 @@ class BoundedLog:
 
 
 def without_numbers(text: str) -> str:
-    """Return a text without its numbers, by which lines of one fault are alike; names keep their digits."""
+    """Return a text without its numbers, to compare lines of the same fault. Digits in names are kept."""
     return re.sub(r"(?<![\w.-])-?\d[\d.]*(?:e[-+]?\d+)?", "", text)

@@ -1,4 +1,4 @@
-"""The base class of nodes: managed, with a robot, parameters and diagnostics, and not to be stopped by a message."""
+"""The base class of nodes: managed, with a robot, parameters and diagnostics, and robust against any message."""
 
 import contextlib
 import sys
@@ -40,12 +40,12 @@ from .requests import Requests
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node for the robot of `robot_description`, to be completed by a subclass.
+    """A lifecycle node for the robot of `robot_description`; the base class of the nodes.
 
-    log: a logger that cannot be flooded. settings: the parameters of the table. state_label: "unconfigured",
-    "inactive", "active" or "finalized". endpoints: an exit stack that undoes `create_endpoints`. description: None when
-    unconfigured. diagnostics: published from the start on, whatever the state. lock: the lock of the callbacks, in
-    whichever thread, where `run` runs the node. requests: those to its services, which wait for their turn."""
+    log: a logger with a bounded rate. settings: the parameters of the table. state_label: "unconfigured", "inactive",
+    "active" or "finalized". endpoints: an exit stack that undoes `create_endpoints`. description: None when
+    unconfigured. diagnostics: published from the start on, in every state. lock: held during every callback, in any
+    thread, if `run` runs the node. requests: queued requests to its services."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
         super().__init__(name, **node_options)
@@ -54,7 +54,7 @@ class ManagedNode(LifecycleNode):
         self._read_urdf()
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
-        self.lingering = contextlib.ExitStack()   # services that still owe an answer
+        self.lingering = contextlib.ExitStack()   # services with a pending response
         self.lock, self.requests = FairLock(), Requests(self)
         self._hot: list[HotSubscription] = []
         self.description: RobotDescription | None = None
@@ -70,8 +70,9 @@ class ManagedNode(LifecycleNode):
                 self.trigger_activate()
 
     def end(self) -> None:
-        """End the threads of subscriptions, not in the node's turn, and leave the graph. No subscription is destroyed
-        while a thread waits for it, nor by the thread, which holds Python's lock as long as the middleware takes."""
+        """End the threads of subscriptions, without holding the node's lock, and leave the graph. No subscription is
+        destroyed while a thread waits for it, nor by that thread, which would hold Python's GIL as long as the
+        middleware takes."""
         for subscription in self._hot:
             subscription.stop()
         for subscription in self._hot:
@@ -81,15 +82,15 @@ class ManagedNode(LifecycleNode):
         self.destroy_node()
 
     def destroy_node(self) -> None:
-        """Leave the graph. rclpy keeps the state machine, and by it the node; files of its shared memory would stay."""
+        """Leave the graph. rclpy keeps the state machine, and through it the node: files of its shared memory would
+        remain."""
         super().destroy_node()
         machine = getattr(self, "_state_machine", None)     # not in rclpy's documented interface
         if machine is not None:
             machine.destroy_when_not_in_use()
 
     def _read_urdf(self) -> None:
-        """Set robot_description to the text of the file that the parameter urdf names. Raises ValueError if that
-        fails."""
+        """Set robot_description to the text of the file in the parameter urdf. Raises ValueError if that fails."""
         urdf, xacro_args = self.settings.urdf, self.settings.xacro_args
         if urdf and self.settings.robot_description:
             raise ValueError("parameters urdf and robot_description are both given; give one of them")
@@ -99,50 +100,51 @@ class ManagedNode(LifecycleNode):
             self.settings.assign("robot_description", read_urdf_file(urdf, xacro_arguments(xacro_args)))
 
     # --------------------------------------------------------------------------------------------- for subclasses
-    interface = Interface()               # its endpoints: those below are made by the names of rows
-    steps: Mapping[str, Step] = STEPS   # what a robot is prepared for before it is used
-    rare_steps: Mapping[str, Step] = {}   # and afterwards
+    interface = Interface()               # the rows of its endpoints, which the methods below create by name
+    steps: Mapping[str, Step] = STEPS   # kernels that a robot needs before it is used
+    rare_steps: Mapping[str, Step] = {}   # and after that
     families: tuple[str, ...] = ()        # of parameters <family>.<name> that are declared when there is a robot
-    closes_loops = False                  # of robots that have any; where they stay open, a warning says so
-    multi_dof = False                     # whether it takes joints of several degrees of freedom beside a floating base
+    closes_loops = False                  # of robots that have any; if loops stay open, a warning is logged
+    multi_dof = False  # True if it supports joints of several degrees of freedom besides a floating base
 
     def create_endpoints(self) -> None:
-        """Create topics, services and timers, and register with `endpoints` how to remove each."""
+        """Create topics, services and timers, and register the removal of each with `endpoints`."""
         raise NotImplementedError
 
     def complete(self, robot: Robot) -> Robot:
-        """Return the robot of a description, as this node has it: by default without drives, as joint_states tell of
+        """Return a description's robot as this node uses it: by default without drives, because joint_states refer to
         links."""
         return without(robot)
 
     def forget(self) -> None:
-        """Forget what was learnt while configured; the endpoints are removed already."""
+        """Discard the data collected while configured; the endpoints are removed already."""
         raise NotImplementedError
 
     def use(self, robot: Robot) -> None:
-        """Work with another robot, or the same under another gravity. ValueError refuses it; the last one stays."""
+        """Use another robot, or the same with another gravity. Raises ValueError to refuse it; the last robot stays in
+        use."""
         raise NotImplementedError
 
     def parameters_changed(self, names: set[str]) -> None:
-        """Follow parameters that changed while configured."""
+        """Apply parameters that changed while configured."""
         raise NotImplementedError
 
     def robot_health(self) -> Report:
-        """Level, message and values for the diagnostics while configured."""
+        """Return level, message and values for the diagnostics while configured."""
         raise NotImplementedError
 
     def publisher(self, name: str, **parts: str) -> LifecyclePublisher:
-        """Return a publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
+        """Return a publisher that publishes only while the node is active. Its QoS can be overridden by parameters."""
         row = self.interface.row("publishes", name)
         publisher = self.create_lifecycle_publisher(
             row.type, row.named(**parts), own(STREAM), qos_overriding_options=OVERRIDABLE)
         self.endpoints.callback(self.destroy_lifecycle_publisher, publisher)
-        if self.state_label == "active":    # rclpy activates those alone that were there before
+        if self.state_label == "active":    # rclpy only activates existing publishers
             publisher.on_activate(None)
         return publisher
 
     def subscribe(self, name: str, callback: Callable, qos: QoSProfile, **parts: str) -> None:
-        """Subscribe with a callback that may raise; the QoS can be overridden by parameters."""
+        """Subscribe with a callback that may raise. The QoS can be overridden by parameters."""
         row = self.interface.row("subscribes", name)
         topic = row.named(**parts)
         subscription = self.create_subscription(
@@ -153,9 +155,9 @@ class ManagedNode(LifecycleNode):
         self, name: str, callback: Callable[[Any], None], qos: QoSProfile,
         work: Callable[[], None] | None = None, count_losses: bool = True, pause: float = 0.0, **parts: str,
     ) -> HotSubscription:
-        """Subscribe like `subscribe`, in a thread of its own, to a type of HOT, every message of which counts. Losses
-        are counted unless `count_losses` is False. The callback gets what HOT makes of a message. `work()` is called in
-        that thread when it is due by the subscription's `schedule`. pause: s between two looks at what has come."""
+        """Subscribe like `subscribe`, in a separate thread, to a type of HOT; no message is skipped. Losses are counted
+        unless `count_losses` is False. The callback receives the result of HOT's reader. `work()` is called in that
+        thread when it is due by the subscription's `schedule`. pause: s between two polls of the queue."""
         row = self.interface.row("subscribes", name)
         kind, topic = row.type, row.named(**parts)
         reader, received = HOT[kind]
@@ -178,28 +180,28 @@ class ManagedNode(LifecycleNode):
 
     def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
                            pause: float = 0.0) -> None:
-        """Subscribe by `subscribe_hot`, without counting losses, to a type of HOT, and by `subscribe` to others. The
-        callback gets the same in every node."""
+        """Subscribe by `subscribe_hot`, without counting losses, to a type of HOT, and by `subscribe` to other types.
+        The callback receives the same type in every node."""
         if self.interface.row("subscribes", topic).type in HOT:
             self.subscribe_hot(topic, callback, qos, count_losses=False, pause=pause)
         else:
             self.subscribe(topic, callback, qos)
 
     def linger(self, destroy: Callable[..., None], *arguments: Any) -> None:
-        """Call destroy(*arguments) a while after the end of a server that owes an answer, or when its name is served
-        again."""
+        """Call destroy(*arguments) a while after the end of a server with a pending response, or when a server of its
+        name is created again."""
         timer = self.create_timer(LINGER, self.lingering.close, clock=STEADY)
         self.lingering.callback(self.destroy_timer, timer)
         self.lingering.callback(destroy, *arguments)
 
     def future(self) -> Future:
-        """Return a future to await in a callback, whichever thread completes it."""
+        """Return a future that a callback can await and that any thread can complete."""
         future = Future()
         future.add_done_callback(lambda _: self.executor.wake())
         return future
 
     def guarded(self, source: str, callback: Callable) -> Callable:
-        """Return the callback with faults counted and logged instead of raised: no message stops the node."""
+        """Return the callback with faults counted and logged instead of raised, so that no message stops the node."""
 
         def guard(*arguments) -> None:
             try:
@@ -213,11 +215,11 @@ class ManagedNode(LifecycleNode):
         return guard
 
     def failed(self, text: str, source: str = "callback") -> None:
-        """Count and log an exception that nobody expected, given with its traceback."""
+        """Count and log an unexpected exception, given with its traceback."""
         self.diagnostics.drop(source, Fault("internal error", text, "error"))
 
     def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
+        """Return level, message and values for the diagnostics."""
         values = {"lifecycle state": self.state_label}
         if self.description is None:
             return OK, self.state_label, values
@@ -235,7 +237,7 @@ class ManagedNode(LifecycleNode):
             if self.settings.urdf:
                 PublishedDescription(self)
             self.settings.listen(self.parameters_changed)
-        except Exception as error:   # rclpy would swallow it
+        except Exception as error:   # rclpy would suppress it
             self.get_logger().error(f"cannot be configured: {error}")
             self._stop("unconfigured")
             return TransitionCallbackReturn.FAILURE
@@ -243,7 +245,7 @@ class ManagedNode(LifecycleNode):
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take messages and publish."""
+        """Process messages and publish."""
         self.state_label = "active"
         return super().on_activate(state)
 
@@ -253,7 +255,7 @@ class ManagedNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Keep parameters and diagnostics only."""
+        """Keep only parameters and diagnostics."""
         return self._stop("unconfigured")
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -261,7 +263,7 @@ class ManagedNode(LifecycleNode):
         return self._stop("finalized")
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start anew after a transition that failed."""
+        """Return to "unconfigured" after a failed transition."""
         return self._stop("unconfigured")
 
     def _stop(self, label: str) -> TransitionCallbackReturn:
@@ -274,15 +276,15 @@ class ManagedNode(LifecycleNode):
 
 
 def received_joint_state(msg: JointState) -> ReceivedJointState:
-    """Return the fields of a message that are used."""
+    """Return the used fields of a message."""
     header = msg.header
     return ReceivedJointState(
         header.stamp.sec, header.stamp.nanosec, header.frame_id, tuple(msg.name), *map(
             np.asarray, (msg.position, msg.velocity, msg.effort)))
 
 
-# By the type of messages: a function that makes a reader of their bytes, which returns None for an unknown encoding,
-# and one that makes the same of a message that the middleware has read.
+# By message type: a function that makes a reader of serialized bytes, which returns None for an unknown encoding; and a
+# function that converts a message that the middleware has deserialized to the same type.
 HOT: Mapping[type, tuple[Callable, Callable]] = {
     JointState: (lambda: JointStateReader().read, received_joint_state),
     Odometry: (lambda: read_odometry, received_odometry),
@@ -290,16 +292,16 @@ HOT: Mapping[type, tuple[Callable, Callable]] = {
 
 
 def deserialized(data: bytes, kind: type) -> Any:
-    """Return a message as the middleware reads it. `Fault` if it cannot."""
+    """Return a message deserialized by the middleware. Raises `Fault` if that fails."""
     try:
         return deserialize_message(data, kind)
-    except Exception as error:   # of whatever kind the middleware raises
+    except Exception as error:   # any exception of the middleware
         raise Fault("malformed", f"{len(data)} bytes are not a {kind.__name__}: {error}") from None
 
 
 def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
-    """Run nodes, whose callbacks take turns, until SIGINT or SIGTERM; 0 then, or 1 and one line when a parameter is
-    wrong at the start."""
+    """Run nodes, whose callbacks exclude each other, until SIGINT or SIGTERM. Return 0, or print one line and return 1
+    if a parameter is wrong at the start."""
     nodes: list[ManagedNode] = []
     try:
         with ros_process(args):

@@ -1,6 +1,5 @@
-"""The state of joints of several degrees of freedom, from sensor_msgs/MultiDOFJointState.
-
-Times are nanoseconds, stamps 0 meaning unstamped."""
+"""The state of joints of several degrees of freedom, from sensor_msgs/MultiDOFJointState. Times are in nanoseconds; a
+stamp of 0 means unstamped."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,19 +14,19 @@ from .base_state import checked_pose, read_twist
 from .joint_state import Fault, JointMap, went_back
 
 TOPIC = "multi_dof_joint_states"
-OFF = 1e-3          # m and rad: by how far a pose may be off what a joint allows
+OFF = 1e-3          # m and rad: largest deviation of a pose from those that a joint allows
 
 
 class MultiDofState:
-    """The latest state of joints, merged from messages that carry some each, and written into configuration (nq,),
-    velocities, efforts and stamps (n,) of a robot.
+    """The latest state of joints, merged from messages that contain some joints each. It is written into configuration
+    (nq,), velocities, efforts and stamps (n,) of a robot.
 
-    transforms: of the child in the joint's origin on the parent; twist: of the child against the parent, and wrench: on
-    the child by the joint's actuators, both in the child's frame. twist may be empty, then joints are at rest where
-    `velocity_fallback` is "zero", and so may wrench, then efforts are NaN. `Fault`, and nothing is changed: a list of
-    another length than the names, a joint named twice, no transform, a number that is not finite, a quaternion whose
-    length is not 1, a pose that the joint does not allow, no twist with velocity_fallback "error". A stamp earlier than
-    the joint's last one clears everything, then the message is taken. Other joints are not read."""
+    transforms: of the child in the joint's origin on the parent; twist: of the child relative to the parent; wrench: on
+    the child by the joint's actuators. Twist and wrench are in the child's frame. If twist is empty, joints are at rest
+    if `velocity_fallback` is "zero"; if wrench is empty, efforts are NaN. `Fault`, and no change: a list whose length
+    differs from that of the names, a joint named twice, no transform, a number that is not finite, a quaternion whose
+    length is not 1, a pose that the joint does not allow, no twist with velocity_fallback "error". If the stamp is
+    earlier than the joint's last one, the state is cleared before the message is applied. Other joints are ignored."""
 
     def __init__(self, joints: Sequence[MultiDofJoint], position: np.ndarray, velocity: np.ndarray, effort: np.ndarray,
                  stamps: np.ndarray, velocity_fallback: str = "zero",
@@ -40,7 +39,7 @@ class MultiDofState:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard the state."""
         for joint in self.joints:
             for array, where in zip((*self._into, self._stamps), (joint.q, joint.v, joint.v, joint.v), strict=True):
                 array[where] = 0 if array is self._stamps else np.nan
@@ -48,7 +47,7 @@ class MultiDofState:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The joints of which nothing has come yet."""
+        """The joints without a message yet."""
         return tuple(joint.name for joint, time in zip(self.joints, self._received, strict=True) if time < 0)
 
     def fresh(self, now: int, limit: int) -> bool:
@@ -56,7 +55,7 @@ class MultiDofState:
         return not self.missing and bool(now - self._received.min(initial=now) <= limit)
 
     def age(self, now: int) -> float:
-        """Seconds since the least recent joint was received; only if none is missing."""
+        """Return the seconds since the least recently received joint. Requires that none is missing."""
         return (now - int(self._received.min(initial=now))) / SECOND
 
     @property
@@ -65,7 +64,7 @@ class MultiDofState:
         return max((int(self._stamps[joint.v.start]) for joint in self.joints), default=0)
 
     def take(self, msg: MultiDOFJointState, now: int) -> bool:
-        """Take a message received at a time. Returns whether it changed a state that is complete."""
+        """Apply a message received at a time `now`. Return True if it changed a complete state."""
         count = len(msg.joint_names)
         for field in ("transforms", "twist", "wrench"):
             k = len(getattr(msg, field))
@@ -90,7 +89,7 @@ class MultiDofState:
         return not self.missing
 
     def _read(self, msg, k, joint):
-        """Numbers, velocities and efforts of a joint, entry k of a message."""
+        """Return numbers, velocities and efforts of a joint from entry k of a message."""
         transform, name = msg.transforms[k], f"of joint '{joint.name}'"
         p, q = transform.translation, transform.rotation
         placement = checked_pose(np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w]), f"transform {name}")

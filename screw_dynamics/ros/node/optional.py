@@ -1,4 +1,4 @@
-"""Interface packages that a node speaks where they are installed, and goes without elsewhere."""
+"""Interface packages that a node uses if they are installed."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,8 +7,8 @@ from .log import BoundedLog
 
 
 def optional_interfaces(module: str, offers: str, log: BoundedLog) -> ModuleType | None:
-    """Return a module of an interface package, "control_msgs.action" say; None, and a line of log, where it is
-    missing."""
+    """Return a module of an interface package, for example "control_msgs.action"; if it is missing, return None and log
+    a line."""
     try:
         return import_module(module)
     except ImportError as error:

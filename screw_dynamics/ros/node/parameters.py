@@ -1,4 +1,4 @@
-"""Parameters of a node from one table: declared with descriptors, checked, converted, and followed as attributes."""
+"""Parameters of a node from one table: declared with descriptors, checked, converted, and available as attributes."""
 
 import array
 import math
@@ -11,13 +11,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 UNBOUNDED = 1e308   # a descriptor's range has no open end
-LONGEST = 1e6       # seconds, of a timeout: nanoseconds of it fit into integers
+LONGEST = 1e6       # seconds, of a timeout: in nanoseconds it fits into an integer
 
 
 class Setting(NamedTuple):
-    """One row of a node's table. The default gives the type; a tuple of floats, or of strings, is an array.
+    """One row of a node's table. The default determines the type; a tuple of floats or strings is an array.
 
-    least: the smallest value above 0, where 0 stands for something else."""
+    least: the smallest value above 0, if 0 has a special meaning."""
 
     name: str
     default: Any
@@ -52,7 +52,8 @@ FLOATING_BASE = Setting(
 
 
 def convert(setting: Setting, value: Any) -> Any:
-    """Return the value in the row's type (integers serve as floats); raises ValueError naming parameter and value."""
+    """Return the value in the row's type; integers are accepted for floats. Raises ValueError that names parameter and
+    value."""
     value = retype(setting, value)
     if not _type(setting).check(value):
         raise ValueError(f"parameter {setting.name} is {value!r}, must be of type {_type(setting).name}")
@@ -67,7 +68,8 @@ def convert(setting: Setting, value: Any) -> Any:
 
 
 def retype(setting: Setting, value: Any) -> Any:
-    """Return the value with lists as tuples, and integers as floats where the row is of floats; otherwise unchanged."""
+    """Return the value with lists converted to tuples, and integers to floats if the row has floats; otherwise
+    unchanged."""
     if isinstance(setting.default, tuple):
         if not isinstance(value, (list, tuple, array.array)):
             return value
@@ -110,15 +112,15 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
 
 def _type(setting: Setting) -> Parameter.Type:
     if setting.default == ():
-        return Parameter.Type.STRING_ARRAY   # rclpy takes an empty list for bytes
+        return Parameter.Type.STRING_ARRAY   # rclpy treats an empty list as bytes
     return Parameter.Type.from_parameter_value(setting.default)
 
 
 class Parameters:
-    """The parameters of `table`, declared on `node` (a ManagedNode): each is an attribute that follows the parameter.
+    """The parameters of `table`, declared on `node` (a ManagedNode). Each is an attribute that follows the parameter.
 
-    ValueError at construction when an override does not fit its row. Integers are taken for floats, from YAML and at
-    run time, which rclpy alone refuses."""
+    Raises ValueError at construction if an override does not fit its row. Integers are accepted for floats, from YAML
+    and at run time, which rclpy itself refuses."""
 
     def __init__(self, node: Node, table: Sequence[Setting]):
         self._node = node
@@ -132,11 +134,11 @@ class Parameters:
         node.add_post_set_parameters_callback(self._follow)
 
     def validate(self, name: str, check: Callable[[Any], None]) -> None:
-        """Call `check(value)` before `name` changes; its ValueError refuses the change and is the reason."""
+        """Call `check(value)` before `name` changes. Its ValueError refuses the change and contains the reason."""
         self._validators[name] = check
 
     def listen(self, listener: Callable[[set[str]], None]) -> None:
-        """Call `listener(names)` after parameters of these names changed."""
+        """Call `listener(names)` after parameters of these names have changed."""
         self._listeners.append(listener)
 
     def forget(self) -> None:
@@ -145,11 +147,11 @@ class Parameters:
         self._listeners.clear()
 
     def unknown(self, families: Sequence[str]) -> list[str]:
-        """Return a line on each parameter given at the start that is neither declared nor one of a family,
-        `<family>.<name>`, whose names a robot decides: it would do nothing, and nobody would be told."""
+        """Return a line for each parameter given at the start that is neither declared nor one of a family
+        `<family>.<name>`, whose names depend on the robot: such a parameter would have no effect, without a message."""
         declared, lines = set(self._node.get_parameters_by_prefix("")), []
         begin = {name.partition(".")[0] for name in declared if "." in name} | {*families, "qos_overrides"}
-        for name in self._node._parameter_overrides:                # rclpy shows those that are declared alone
+        for name in self._node._parameter_overrides:                # rclpy only returns declared parameters
             family, dot, rest = name.partition(".")
             if name not in declared and not (dot and family in begin):
                 meant = get_close_matches(family, begin if dot else declared, 1)
@@ -158,8 +160,7 @@ class Parameters:
         return lines
 
     def assign(self, name: str, value: Any) -> None:
-        """Set a parameter from within the node, as a user would. Raises ValueError with the reason when it is
-        refused."""
+        """Set a parameter from within the node, as a user would. Raises ValueError with the reason if it is refused."""
         setting = self._table[name]
         result = self._node.set_parameters([Parameter(name, _type(setting), convert(setting, value))])[0]
         if not result.successful:
@@ -167,10 +168,10 @@ class Parameters:
 
     def _declare(self, setting: Setting) -> None:
         name = setting.name
-        # The override may be of another type than the row: declare for any, convert, then pin the type down.
+        # The override may be of another type than the row: declare with dynamic typing, convert, then fix the type.
         loose = ParameterDescriptor(dynamic_typing=True)
         given = self._node.declare_parameter(name, None, loose).type_ != Parameter.Type.NOT_SET
-        # An empty list in YAML has no type, so it looks like no override: for a list both mean the default.
+        # An empty list in YAML has no type and looks like no override: for a list both mean the default.
         value = convert(setting, self._node.get_parameter(name).value) if given else setting.default
         self._node.set_parameters([Parameter(name, _type(setting), value)])
         self._node.set_descriptor(name, descriptor(setting))
@@ -194,7 +195,7 @@ class Parameters:
                     self._validators.get(p.name, lambda value: None)(value)
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        except Exception as error:   # a defect of ours refuses the value, and takes nothing down
+        except Exception as error:   # a defect of this package refuses the value, and stops nothing
             return SetParametersResult(successful=False, reason=f"internal error: {error!r}")
         return SetParametersResult(successful=True)
 

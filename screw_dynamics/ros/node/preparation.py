@@ -1,4 +1,5 @@
-"""Calls every algorithm that a node uses once, so that it is loaded, or compiled, before a message needs it."""
+"""Preparation of kernels: every algorithm of a node is called once, so that it is loaded or compiled before a message
+needs it."""
 
 import logging
 import threading
@@ -11,7 +12,7 @@ import numpy as np
 from screw_dynamics.algorithms.inverse_kinematics.search import entry_point
 from screw_dynamics.robot import Robot
 
-# Of a robot, at a configuration q, velocities, accelerations and efforts v, for a link.
+# A function of a robot, a configuration q, a vector v used as velocities, accelerations and efforts, and a link.
 Step = Callable[[Robot, np.ndarray, np.ndarray, str], object]
 
 STEPS: dict[str, Step] = {
@@ -34,15 +35,15 @@ def _of_batch(step: Step) -> Step:
     return lambda robot, q, v, link: step(robot, np.stack([q, q]), np.stack([v, v]), link)
 
 
-# What is called for many states at once, by trajectories and the identification of payloads; of robots without joints
-# on groups beforehand, of others on demand.
+# Algorithms that trajectories and payload identification call for many states at once. They are prepared ahead of time
+# for robots without Lie-group joints, and on demand for other robots.
 _IN_BATCHES = {f"{name} of a batch": _of_batch(STEPS[name])
                for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")}
 BATCH_STEPS: dict[str, Step] = {
     name: lambda robot, q, v, link, step=step: None if robot.model.on_groups else step(robot, q, v, link)
     for name, step in _IN_BATCHES.items()}
 
-# Of robots with springs between motors and joints, for feed-forward.
+# For feed-forward of robots with springs between motors and joints.
 SPRING_STEPS: dict[str, Step] = {
     "time derivatives of efforts": lambda robot, q, v, link: (
         None if robot.model.on_groups else robot.inverse_dynamics_time_derivatives(q, v, v, v, v)),
@@ -52,7 +53,7 @@ BATCHES_OF_SPRINGS: dict[str, Step] = {
         None if robot.model.on_groups else robot.inverse_dynamics_time_derivatives(*np.stack([q, *[v] * 4])[:, None])),
 }
 
-# What does not come compiled with the package, and few call: prepared on demand.
+# Kernels that are not compiled with the package and are called rarely: prepared on demand.
 ON_DEMAND: dict[str, Step] = {
     "linear model": lambda robot, q, v, link: robot.linearize(q, v, v, external={link: np.zeros(6)}),
     "torque regressor": lambda robot, q, v, link: robot.torque_regressor(q, v, v),
@@ -63,7 +64,7 @@ ON_DEMAND: dict[str, Step] = {
 
 
 def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None]) -> None:
-    """Take every step at the neutral configuration, with lines to `log` on what has to be compiled."""
+    """Call every step at the neutral configuration; `log` takes lines on kernels that have to be compiled."""
     q, v, last_link = robot.neutral(), np.zeros(robot.n), robot.link_names[-1]
     with _told(log):
         for step in steps.values():
@@ -71,16 +72,18 @@ def prepare(steps: Mapping[str, Step], robot: Robot, log: Callable[[str], None])
 
 
 class OnDemand:
-    """Prepares what is rarely called when it is: in a thread of its own, so that a compiler holds up nobody else.
+    """Preparation of rarely called kernels at their first call, in a separate thread, so that compiling blocks nothing
+    else.
 
-    future(): one to await in a callback, whichever thread completes it. log: lines on what has to be compiled."""
+    future(): creates a future that a callback can await and that any thread can complete. log: takes lines on kernels
+    that have to be compiled."""
 
     def __init__(self, future: Callable[[], Any], log: Callable[[str], None]):
         self._future, self._log = future, log
-        self._begun: dict = {}      # by step and kind of robot, who have kernels in common
+        self._begun: dict = {}      # by step and kind of robot: robots of a kind share kernels
 
     async def ready(self, name: str, robot: Robot) -> None:
-        """Return once a step of ON_DEMAND has been taken for robots of this kind; raise what it raises."""
+        """Return once a step of ON_DEMAND has been called for robots of this kind. Raises its exception."""
         key = name, robot.model.structure
         if key not in self._begun:
             self._begun[key] = self._future()
@@ -101,7 +104,7 @@ class OnDemand:
 
 @contextmanager
 def _told(log: Callable[[str], None]) -> Iterator[None]:
-    """Give `log` what the core logs, which would go to standard error."""
+    """Pass the core's log messages to `log`; they would otherwise go to standard error."""
     handler = logging.Handler()
     handler.emit = lambda record: log(record.getMessage())
     logger = logging.getLogger("screw_dynamics")

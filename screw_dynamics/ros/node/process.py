@@ -20,17 +20,17 @@ from ..signals import Asked
 
 @contextlib.contextmanager
 def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
-    """rclpy with the arguments of a command line, for a block that SIGINT or SIGTERM ends without an exception.
+    """Return a context manager that runs rclpy with the arguments of a command line. SIGINT or SIGTERM ends the block
+    without an exception.
 
-    Either signal shuts rclpy down, which its executors notice between two callbacks; what a callback cannot do any
-    more then is no fault. More of them change nothing: the block finishes what it has to. Before the block they end the
-    process."""
+    Either signal shuts rclpy down, which its executors notice between two callbacks; errors of callbacks after that are
+    ignored. Further signals have no effect: the block finishes its work. Before the block, they end the process."""
     keep_logs()
     asked, context = Asked(), rclpy.get_default_context()
-    # Threads that lose rclpy in the middle of their work have no fault, nor what is half made and taken apart then.
+    # After the shutdown of rclpy, errors of threads and of half-made objects are ignored.
     threading.excepthook = lambda failed: threading.__excepthook__(failed) if lives(context) else None
     sys.unraisablehook = lambda failed: sys.__unraisablehook__(failed) if lives(context) else None
-    rclpy.init(args=args)   # its handlers shut down and call those that they find
+    rclpy.init(args=args)   # its handlers shut down and call those that were set before
     asked.begun()
     try:
         yield
@@ -39,16 +39,16 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
     except Exception as error:
         if rclpy.ok():
             raise
-        traceback.clear_frames(error.__traceback__)     # which hold a node that was being made
+        traceback.clear_frames(error.__traceback__)     # its frames may hold a node whose construction failed
     finally:
         rclpy.try_shutdown()
         gc.collect()        # such a node leaves the graph
-        context.destroy()   # which writes what is left of the log
+        context.destroy()   # writes the rest of the log
         asked.finished()
 
 
 def lives(context: Context) -> bool:
-    """Return True if rclpy's context can be used; its own ok() raises once it is destroyed."""
+    """Return True if rclpy's context can be used. Its own ok() raises after the context is destroyed."""
     try:
         return context.ok()
     except InvalidHandle:
@@ -56,10 +56,10 @@ def lives(context: Context) -> bool:
 
 
 def keep_logs() -> None:
-    """Have ROS keep its log files where that is possible: rclpy ends with a traceback where HOME is not set, or its
-    folder cannot be written."""
+    """Make sure that ROS can write its log files: rclpy ends with a traceback if HOME is not set, or its folder cannot
+    be written."""
     if not os.environ.get("HOME"):
-        os.environ.pop("HOME", None)    # not a folder's name, and expanduser asks the system for it then
+        os.environ.pop("HOME", None)    # not a folder's name; without it, expanduser uses the system's entry
     chosen = os.environ.get("ROS_LOG_DIR")
     home = os.environ.get("ROS_HOME") or "~/.ros"
     try:

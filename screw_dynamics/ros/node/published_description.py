@@ -1,4 +1,5 @@
-"""robot_description on its topic, from a node that has read it from a file: for RViz, and for nodes without a file."""
+"""robot_description on its topic, published by a node that has read it from a file: for RViz, and for nodes without a
+file."""
 
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
@@ -7,14 +8,15 @@ from ..endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed
 from .watches import full_name
 
-LOOK = 1.0      # s from the node's configuration until it knows who else publishes a description
+LOOK = 1.0      # s from the node's configuration until other publishers of a description are discovered
 
 
 class PublishedDescription:
-    """Publishes the parameter robot_description of a ManagedNode, whose `endpoints` destroy what is created here.
+    """A publisher of the parameter robot_description of a ManagedNode, whose `endpoints` destroy the objects created
+    here.
 
-    A robot has one description: where another node publishes one, robot_state_publisher say, the node leaves it at
-    that, and says so. Two nodes that read files and start at the same moment both publish."""
+    A robot has one description: if another node publishes one, for example robot_state_publisher, this node does not,
+    and logs that. Two nodes that read files and start at the same moment both publish."""
 
     def __init__(self, node):
         self._node, self._publisher = node, None

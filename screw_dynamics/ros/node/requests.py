@@ -1,11 +1,12 @@
-"""Requests to the services of a node that wait for their turn.
+"""A queue of requests to the services of a node.
 
-rclpy takes one request, of the service that was made first, and answers it before it takes the next; meanwhile the
-middleware keeps as many as its queue holds, ten by default, and loses others. So what has come to all services is taken
-here, at once and after each answer. Each request is answered in its turn, in the order in which they were sent, or
-refused where too many wait.
+rclpy takes one request, of the service that was created first, and answers it before it takes the next. Meanwhile the
+middleware stores as many as its queue holds, ten by default, and loses further ones. Therefore the pending requests of
+all services are taken here, at once and after each response. Requests are answered in the order in which they were
+sent, or refused if too many are waiting.
 
-Not in rclpy's documented interface: `Service.handle.service_take_request`, and the time in the header that it gives."""
+Not in rclpy's documented interface: `Service.handle.service_take_request`, and the time in the header that it
+returns."""
 
 import time
 from collections import deque
@@ -19,20 +20,20 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.service import Service
 
-MOST = 50                   # requests of a node that wait
-AT_ONCE, PAUSE = 5, 1e-3    # refusals, and seconds after so many: the queue of a client holds ten responses
-QUEUE = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.RELIABLE)   # of the middleware, during one answer
+MOST = 50                   # waiting requests of a node, at most
+AT_ONCE, PAUSE = 5, 1e-3    # refusals, and the pause in seconds after them: a client's queue holds ten responses
+QUEUE = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.RELIABLE)  # of the middleware, during one answer
 
 
 class Answers(NamedTuple):
-    """The functions that make the responses of a service: to a request in its turn, and to one that is refused."""
+    """The functions that make the responses of a service: to a normal request, and to a refused one."""
 
     answer: Callable[[Any], Coroutine]
     refuse: Callable[[str], Any]
 
 
 class Waiting(NamedTuple):
-    """A request of a service, which gets a response by its header."""
+    """A waiting request of a service. The response is sent to its header."""
 
     service: Service
     answers: Answers
@@ -41,8 +42,8 @@ class Waiting(NamedTuple):
 
 
 class Requests(CallbackGroup):
-    """The requests of a node that wait, MOST at most: the callback group of services, for which an executor waits while
-    no request does. It takes none itself, so that none overtakes another."""
+    """The waiting requests of a node, at most MOST. It is the callback group of the services: an executor waits for
+    them while no request is waiting. The executor itself takes no request, so that none overtakes another."""
 
     def __init__(self, node: Node):
         super().__init__()
@@ -50,28 +51,29 @@ class Requests(CallbackGroup):
         self._served: dict[Service, Answers] = {}
         self._waiting: deque[Waiting] = deque()
         self._refused: deque[Waiting] = deque()
-        self._busy = False      # while one is answered, or some wait for that
+        self._busy = False      # True while a request is being answered or waiting
 
     def can_execute(self, entity: object) -> bool:
-        """Return whether the executor may wait for a service: it is served, and no request waits."""
+        """Return True if the executor may wait for a service: it is registered, and no request is waiting."""
         return not self._busy and entity in self._served
 
     def beginning_execution(self, entity: object) -> bool:
-        """Take what has come to all services. Returns False: the executor would begin with that made first."""
+        """Take the pending requests of all services. Return False: the executor would begin with the service created
+        first."""
         self._take()
         return False
 
     def ending_execution(self, entity: object) -> None:
-        """Do nothing: the executor begins none."""
+        """Do nothing: the executor executes none of the services."""
 
     def serve(self, service: Service, answers: Answers) -> None:
-        """Take the requests of a service, too."""
+        """Register a service, whose requests are taken from now on."""
         self._served[service] = answers
-        if self._node.executor is not None:     # which may have looked before it was served
+        if self._node.executor is not None:     # it may have checked before the service was registered
             self._node.executor.wake()
 
     def leave(self, service: Service) -> bool:
-        """Stop taking requests of a service. Returns True if some are still waiting."""
+        """Stop taking requests of a service. Return True if some are still waiting."""
         self._served.pop(service, None)
         return any(waiting.service is service for waiting in (*self._waiting, *self._refused))
 
@@ -86,7 +88,7 @@ class Requests(CallbackGroup):
             self._node.executor.create_task(self._turn)
 
     async def _turn(self) -> None:
-        """Refuse some of those that are too many, and answer one; then the executor looks at all else."""
+        """Refuse some of the excess requests, and answer one request; then the executor can run other callbacks."""
         try:
             for _ in range(min(AT_ONCE, len(self._refused))):
                 self._refuse(self._refused.popleft(), f"{MOST} requests wait already")
@@ -96,7 +98,7 @@ class Requests(CallbackGroup):
                 waiting = self._waiting.popleft()
                 if waiting.service in self._served:
                     self._send(waiting, await waiting.answers.answer(waiting.request))
-                else:               # what answers may have another robot by now
+                else:               # the node may have another robot by now
                     self._refuse(waiting, "the node was cleaned up")
         finally:
             self._take()
@@ -109,8 +111,8 @@ class Requests(CallbackGroup):
 
 
 def _look(service: Service, answers: Answers, came: list[Waiting]) -> None:
-    """Take the requests that lie in the middleware's queue of a service."""
-    with suppress(InvalidHandle), service.handle:       # unless it has ended
+    """Take the requests in the middleware's queue of a service."""
+    with suppress(InvalidHandle), service.handle:       # ignore a destroyed service
         while (taken := service.handle.service_take_request(service.srv_type.Request))[1] is not None:
             came.append(Waiting(service, answers, *taken))
 

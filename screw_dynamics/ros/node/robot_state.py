@@ -1,4 +1,4 @@
-"""The state of a robot: that of its joints, and of its base where that floats, in one array each."""
+"""The state of a robot: that of its joints and of a floating base, each quantity in one array."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -13,15 +13,14 @@ from .multi_dof_state import TOPIC, MultiDofState
 
 
 class RobotState:
-    """The latest configuration `position` (nq,), and velocity, effort and stamps (n,), in the order of the model: a
-    base that floats is first.
+    """The latest configuration `position` (nq,), and velocity, effort and stamps (n,), in model order; a floating base
+    is first.
 
-    joints: the cache of the joints of one degree of freedom; base: what writes the base's part, None where none floats;
-    others: what writes the parts of joints of several degrees of freedom, None where there are none.
-    What is unknown is NaN; the effort of a base is 0. followers: mimic joints. notify(topic, fault): of what is
-    ignored. fresh(now, limit): whether all is known, from messages that were received `limit` ago at most.
-
-    places: where the joints of one degree of freedom are, in position and in velocity; needed with others."""
+    joints: the cache of the joints of one degree of freedom; base: the state of a floating base, None without one;
+    others: the state of joints of several degrees of freedom, None without any. Unknown values are NaN; the effort of a
+    base is 0. followers: mimic joints. notify(topic, fault): called for ignored faults. fresh(now, limit): True if all
+    values are known from messages received at most `limit` ns ago. places: the indices of the joints of one degree of
+    freedom in position and in velocity; required with others."""
 
     def __init__(self, joint_names: tuple[str, ...], base: FloatingBase | None = None, topics: Iterable[str] = (),
                  velocity_fallback: str = "zero", notify: Callable[[str, Fault], None] = lambda topic, fault: None,
@@ -46,14 +45,14 @@ class RobotState:
         self._spread()
 
     def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
-        """Take a message with joints of one degree of freedom, as JointStateCache.update does."""
+        """Apply a message with joints of one degree of freedom, as JointStateCache.update does."""
         changed = self.joints.update(msg, stamp, now)
         if self._places is not None:
             self._spread()
         return changed
 
     def _spread(self) -> None:
-        """Write the joints' part to where it is, if that is not in one piece."""
+        """Copy the joints' part to its indices in the robot's arrays, if these are not contiguous."""
         if self._places is not None:
             in_q, in_v = self._places
             self.position[in_q] = self.joints.position
@@ -62,7 +61,7 @@ class RobotState:
                 array[in_v] = values
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard the state."""
         for part in (self.joints, self.base, self.others):
             if part is not None:
                 part.clear()
@@ -75,6 +74,6 @@ class RobotState:
 
     @property
     def stamp(self) -> int:
-        """The latest stamp of the joints; without joints of the base; without one of the other joints."""
+        """The latest stamp of the joints; without joints that of the base; without a base that of the other joints."""
         return next((part.stamp for part in (self.joints if self.joints.joint_names else None, self.base, self.others)
                      if part is not None), 0)

@@ -1,4 +1,4 @@
-"""The services of a node: created from its `interface`, answered in one way."""
+"""The services of a node: created from its `interface`, answered uniformly."""
 
 from collections.abc import Callable, Collection, Iterable
 from inspect import iscoroutinefunction
@@ -13,7 +13,7 @@ from .managed_node import ManagedNode
 from .messages import not_finite, too_long
 from .requests import QUEUE, Answers
 
-MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
+MOST_ENTRIES = 10_000   # in a field of a request, by default
 
 
 def _encode(response: Any, error: Exception | None) -> None:
@@ -23,11 +23,12 @@ def _encode(response: Any, error: Exception | None) -> None:
 
 
 class Service(NamedTuple):
-    """A service ~/name. `handler(subject, request, response)` fills the response. Requests to all services wait for
-    each other, see requests.py, but to a coroutine function only those of its own service: it may take long.
+    """A service ~/name. `handler(subject, request, response)` fills the response. Requests to all services are answered
+    one after the other, see requests.py. If the handler is a coroutine function, which may take long, only its own
+    requests wait for it.
 
-    most: entries that any field of a request may have. infinite: fields of the answer that need not be finite.
-    encode(response, error): writes into a response that all went well (None), or what did not."""
+    most: largest number of entries in any field of a request. infinite: fields of the response that need not be finite.
+    encode(response, error): writes success (None) or the error into a response."""
 
     name: str
     handler: Callable[[Any, Any, Any], Any]
@@ -37,12 +38,12 @@ class Service(NamedTuple):
 
 
 def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Service]) -> None:
-    """Create services on a node, whose `endpoints` destroy them, once they have answered.
+    """Create services on a node, whose `endpoints` destroy them after they have answered.
 
-    Every handler works on what `subject()` returns. A ValueError of either, and numbers in the answer that are NaN or
-    infinite, are answered as success = false with a text as the message; any other exception also is logged, as an
+    Every handler works on the result of `subject()`. If either raises ValueError, or a number in the response is NaN or
+    infinite, the response has success = false and a text as its message. Any other exception is also logged, as an
     internal error."""
-    node.lingering.close()   # a name is served once
+    node.lingering.close()   # destroys earlier servers of the same names
     for row in services:
         kind = node.interface.row("serves", f"~/{row.name}").type
         answering, apart = _Answering(node, subject, row, kind), iscoroutinefunction(row.handler)
@@ -54,14 +55,14 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
 
 
 class _Answering:
-    """The answering of the requests of one service; `pending`: the number of requests in progress."""
+    """The answering of one service's requests. `pending`: the number of requests in progress."""
 
     def __init__(self, node: ManagedNode, subject: Callable[[], Any], row: Service, kind: Any):
         self._node, self._subject, self._row, self._kind = node, subject, row, kind
         self.pending = 0
 
     async def answer(self, request, response):
-        """The filled response, or one that says why not."""
+        """Return the filled response, or one with the reason for the failure."""
         row = self._row
         self.pending += 1
         try:
@@ -72,7 +73,7 @@ class _Answering:
             return response
         except ValueError as error:
             return self._refused(error)
-        except Exception as error:   # a defect of ours must not take the node down
+        except Exception as error:   # a defect of this package must not stop the node
             reason = RuntimeError(f"internal error: {error!r}")
             self._node.log.error(f"{row.handler.__name__}: {reason}")
             return self._refused(reason)
@@ -80,11 +81,11 @@ class _Answering:
             self.pending -= 1
 
     async def respond(self, request):
-        """Return the filled response to a request, or one that says why not."""
+        """Return the filled response to a request, or one with the reason for the failure."""
         return await self.answer(request, self._kind.Response())
 
     def refuse(self, reason: str):
-        """Return the response to a request that is not looked at, which the diagnostics count."""
+        """Return the response to a refused request, which the diagnostics count."""
         self._node.diagnostics.notice(f"~/{self._row.name}", Fault("request refused", reason))
         return self._refused(ValueError(reason))
 
@@ -100,7 +101,7 @@ def _refuse(reason: str) -> None:
 
 
 def _destroy(node: ManagedNode, service, answering: _Answering) -> None:
-    """Destroy a service, but leave answers that are under way the time to be made and delivered."""
+    """Destroy a service; if responses are pending, after the time to make and deliver them."""
     if not node.requests.leave(service) and not answering.pending:
         node.destroy_service(service)
         return

@@ -1,4 +1,4 @@
-"""The watches of a node beside its messages: of the clock and the graph. Each watch returns a warning, or ""."""
+"""Checks of a node's clock and of the graph. Each watch returns a warning, or "" if there is none."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,14 +15,14 @@ UNREADABLE = "(a node whose name or type is not text)"
 
 
 class ClockWatch:
-    """Warns while simulated time, which the node follows, does not move between two calls."""
+    """A watch that warns while the simulated time of the node does not advance between two calls."""
 
     def __init__(self, node: Node):
         self._node = node
         self._before: int | None = None
 
     def __call__(self) -> str:
-        """The warning, or ""."""
+        """Return the warning, or "" without one."""
         clock = self._node.get_clock()
         before, self._before = self._before, clock.now().nanoseconds
         if not clock.ros_time_is_active:
@@ -36,7 +36,8 @@ class ClockWatch:
 
 
 def namesakes(node: Node) -> str:
-    """A warning while several nodes have this node's name: they share its topics and services."""
+    """Return a warning if several nodes have this node's name: they share its topics and services. Otherwise return
+    ""."""
     own = node.get_name(), node.get_namespace()
     count = node.get_node_names_and_namespaces().count(own)
     if count < 2:
@@ -45,8 +46,8 @@ def namesakes(node: Node) -> str:
 
 
 def rivals(node: Node, published: str, subscribed: str) -> str:
-    """Return a warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one
-    does."""
+    """Return a warning if other nodes publish the topic `published` and subscribe to `subscribed`, as this one does;
+    else "" is returned."""
     takers = subscribers(node, subscribed)
     others = [name for name in publishers(node, published)
               if name in takers and name not in (node.get_fully_qualified_name(), UNREADABLE)]
@@ -56,27 +57,27 @@ def rivals(node: Node, published: str, subscribed: str) -> str:
 
 
 def runs(node: Node, name: str) -> bool:
-    """Return whether a node of a name runs, in whichever namespace, as this node sees the graph: False if it cannot."""
+    """Return True if a node of this name runs, in any namespace, in this node's view of the graph; False if the graph
+    is unreadable."""
     try:
         return name in node.get_node_names()
-    except UnicodeDecodeError:      # the name of some node is no text
+    except UnicodeDecodeError:      # some node's name is not valid text
         return False
 
 
 def publishers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that publish a topic, as this node sees them: [UNREADABLE] if it cannot."""
+    """Return the full names of the nodes that publish a topic; [UNREADABLE] if this node cannot read them."""
     return sorted(set(names(node.get_publishers_info_by_topic, node.resolve_topic_name(topic))))
 
 
 def subscribers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that subscribe to a topic: [UNREADABLE] if this node cannot see them."""
+    """Return the full names of the nodes that subscribe to a topic; [UNREADABLE] if this node cannot read them."""
     return sorted(set(names(node.get_subscriptions_info_by_topic, node.resolve_topic_name(topic))))
 
 
 def names(query: Callable[[str], Sequence[TopicEndpointInfo]], topic: str) -> list[str]:
-    """Return the full names of the nodes of all endpoints that a method of a node finds for a topic, sorted.
-
-    rclpy fails as a whole where one of them has a type or a node whose name is no text."""
+    """Return the full names, sorted, of the nodes of all endpoints that a query method of a node finds for a topic;
+    [UNREADABLE] if the type or node name of any endpoint is not valid text, for which rclpy fails as a whole."""
     try:
         return sorted(full_name(info) for info in query(topic))
     except UnicodeDecodeError:
@@ -84,12 +85,12 @@ def names(query: Callable[[str], Sequence[TopicEndpointInfo]], topic: str) -> li
 
 
 def full_name(info: TopicEndpointInfo) -> str:
-    """Return the full name of an endpoint's node, as it may be shown."""
+    """Return the full name of an endpoint's node, escaped for display."""
     return printable(f"{info.node_namespace.rstrip('/')}/{info.node_name}")
 
 
 def is_name(text: str) -> bool:
-    """Return True if a full name is valid for a node in ROS; the names that others report need not be."""
+    """Return True if a full name is valid for a node in ROS; names reported by other nodes may be invalid."""
     try:
         return bool(validate_full_topic_name(text))
     except InvalidTopicNameException:

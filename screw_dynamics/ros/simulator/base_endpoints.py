@@ -1,4 +1,4 @@
-"""The topics of a simulated robot on a floating base: its odometry and transform out, wrenches on it in."""
+"""The topics of a simulated robot on a floating base: it publishes odometry and a transform, and receives wrenches."""
 
 from collections.abc import Callable
 
@@ -21,13 +21,14 @@ TOPICS = ("odom", "base_wrench")
 
 
 class BaseEndpoints:
-    """Publishes `odom`, and on `/tf` if publish_tf is set, and takes `base_wrench`, for a node.
+    """The topics of a floating base for a node: it publishes `odom`, and a transform on `/tf` if publish_tf is set, and
+    subscribes to `base_wrench`.
 
     `take(wrench, stamp)` is called with a wrench (6,), torque first, on the base in its frame, and the stamp of its
     message in nanoseconds.
 
-    The pose is that of the base link in the frame odom_frame, the twist is resolved in the base link's (REP 105).
-    Covariances are 0: what is published is exact."""
+    The pose is that of the base link in the frame odom_frame; the twist is resolved in the base link's frame (REP 105).
+    Covariances are 0, because the published state is exact."""
 
     def __init__(self, node: ManagedNode, take: Callable[[np.ndarray, int], None]):
         self._take, self._base = take, None
@@ -40,7 +41,7 @@ class BaseEndpoints:
         node.subscribe("base_wrench", self._on_wrench, STREAM)
 
     def follow(self, base: FloatingBase | None) -> None:
-        """Be for this base from now on; None for none."""
+        """Use this base from now on; None for no base."""
         self._base = base
         if base is not None:
             self._message.child_frame_id = base.link
@@ -73,10 +74,10 @@ class BaseEndpoints:
 
 
 def on_joints(command: np.ndarray, simulation: Simulation) -> np.ndarray:
-    """Commands (n,) for those of the joints of one degree of freedom."""
+    """Return commands (n,) from those of the joints of one degree of freedom."""
     return command if simulation.base is None else np.concatenate((np.full(RATES, np.nan), command))
 
 
 def on_base(wrench: np.ndarray, simulation: Simulation) -> np.ndarray:
-    """Commands (n,) for a wrench on the base."""
+    """Return commands (n,) for a wrench on the base."""
     return np.concatenate((wrench, np.full(simulation.robot.n - RATES, np.nan)))

@@ -19,19 +19,19 @@ class Column(NamedTuple):
 
 
 class CommandReader:
-    """From a message to commands of the joints of one degree of freedom in model order, NaN where a joint has none.
+    """A converter from messages to commands of the joints of one degree of freedom in model order, NaN for joints
+    without a command.
 
-    names: the joints as they are commanded; mimics {joint: (its leader, ...)}. interfaces {joint: "position",
-    "velocity" or "effort"}: the field that commands a joint; others are not read for it. A field may be empty, then it
-    commands nothing, or have a value for each name in the message, or, as ros2_control's JointStateTopicSystem sends
-    it, for each named joint that it commands, in the order of the names, mimic joints with the interface of their
-    leader or left out. A field that commands no named joint may have any length.
+    names: the command names of the joints; mimics: {joint: (its leader, ...)}. interfaces: {joint: "position",
+    "velocity" or "effort"}, the field that commands a joint; its other fields are ignored. An empty field commands
+    nothing. Otherwise a field has a value for each name in the message. Alternatively, as ros2_control's
+    JointStateTopicSystem sends it, it has one for each named joint that it commands, in the order of the names; mimic
+    joints have the interface of their leader or are omitted. A field that commands no named joint may have any length.
 
-    `notify` receives a `Fault` for each message with joints that the robot does not have, joints that are given a
-    command in another field than that of their interface, or joints that are given none, NaN or an empty field.
-
-    references: it also gets one for the first message in which joints that are commanded by effort have position and
-    velocity too, such as those of ~/motor_feed_forward: their efforts alone drift off."""
+    `notify` receives a `Fault` for each message with joints that the robot does not have, joints with a command in a
+    field other than their interface's, or joints without a command: NaN or an empty field. references: it also receives
+    one for the first message in which effort-commanded joints also have position and velocity, for example from
+    ~/motor_feed_forward: with the efforts alone, the joints drift off."""
 
     def __init__(self, names: Sequence[str], mimics: Mapping[str, Sequence], interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None, references: bool = False):
@@ -39,12 +39,12 @@ class CommandReader:
         self._notify = notify
         followers = {name: mimic[0] for name, mimic in mimics.items() if mimic[0] in interfaces}
         self._interfaces = {**interfaces, **{name: interfaces[leader] for name, leader in followers.items()}}
-        self._selection: Selection | None = None    # of the names of the last message; its columns:
+        self._selection: Selection | None = None    # that of the names in the last message; its columns:
         self._columns: dict[str, dict[int, Column]] = {}
         self._unknown: Fault | None = None
 
     def read(self, msg: JointStateLike) -> np.ndarray:
-        """Return the commands in a message. `Fault`: a length that does not fit, a joint named twice, an infinite
+        """Return the commands in a message. Raises `Fault` for a wrong length, a joint named twice, or an infinite
         command."""
         if not len(msg.name) and any(len(getattr(msg, field)) for field in FIELDS):
             raise Fault("length mismatch", "name is empty: which joints are commanded?")
@@ -75,7 +75,7 @@ class CommandReader:
         return command
 
     def _learn(self, names: Sequence[str], selection: Selection) -> dict[str, dict[int, Column]]:
-        """Return for each field that commands a named joint the columns of its joints by the length of the array."""
+        """Return for each field that commands a named joint the columns of its joints, by the length of the array."""
         columns: dict[str, dict[int, Column]] = {}
         for field in FIELDS:
             with_mimics = [k for k, name in enumerate(names) if self._interfaces.get(name) == field]
@@ -91,8 +91,8 @@ class CommandReader:
         return columns
 
     def _unknown_joints(self, names: Sequence[str], selection: Selection) -> Fault | None:
-        """Return a warning of names of another robot; some other joints beside the robot's are usual in
-        ros2_control."""
+        """Return the fault of names of another robot, or None. It is a warning only if no joint is the robot's:
+        additional joints are usual in ros2_control."""
         unknown = [name for name in names if name not in self._interfaces]
         if not unknown:
             return None
@@ -109,7 +109,7 @@ class CommandReader:
                      f"joints whose command interface it is: {joints}{also}")
 
     def _notice_references(self, msg: JointStateLike, selection: Selection) -> None:
-        """Notice, once, joints that have position, velocity and effort, of which the effort alone is used."""
+        """Notify, once, of joints that have position, velocity and effort, of which only the effort is used."""
         fields = [np.asarray(getattr(msg, field)) for field in FIELDS]
         if all(len(given) == len(msg.name) for given in fields):
             given = np.isfinite([values[selection.source] for values in fields]).all(axis=0)
@@ -121,8 +121,8 @@ class CommandReader:
                     "the positions, lockstep lets each effort act on the state that it answers"))
 
     def _notice_uncommanded(self, msg: JointStateLike, selection: Selection, uncommanded: np.ndarray) -> None:
-        """Notice named joints without a command: those for which a field that does not command them has numbers, and
-        the others."""
+        """Notify of named joints without a command: those with numbers in a field that does not command them, and
+        others."""
         left = [i for i in selection.target if uncommanded[i]]
         for field in FIELDS:
             given = np.asarray(getattr(msg, field))

@@ -1,11 +1,11 @@
-"""Discovery of the nodes that are to exchange messages. It runs in each process by itself, and what a volatile
-publisher sends before it has found a subscription is lost, whoever else sees both.
+"""Discovery between nodes that exchange messages. Each process discovers endpoints by itself. A message of a volatile
+publisher is lost if its process has not discovered the subscription, whatever other processes have discovered.
 
-Two facts, which together ensure that nothing will be lost between this node and another one:
+Two facts together ensure that no message is lost between this node and another one:
 
-* This node's view of the graph: an endpoint of another node that is in it has been matched with those of this node.
-* A client of this node, made after its subscriptions, has an answer from the other node. Endpoints become known in the
-  order in which they were made, so the other node knew this one's subscriptions when it found the client."""
+* This node's view of the graph: endpoints of other nodes in it are matched with those of this node.
+* A client of this node, created after its subscriptions, has a response from the other node. Endpoints are discovered
+  in the order of their creation, so the other node has discovered this node's subscriptions before the client."""
 
 import time
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ from rclpy.task import Future
 from ..endpoints import STEADY
 from ..node.watches import is_name, names
 
-TOPICS = ("joint_states", "joint_commands", "/clock")   # of the simulator
-ANSWER = 10.0    # seconds of wall time within which a node answers: some offer no services of parameters
-AGAIN = 1.0      # after which it is asked again: an answer to a client that its node has not found yet is lost
-INTERVAL = 0.02  # between two looks at an answer
+TOPICS = ("joint_states", "joint_commands", "/clock")   # topics of the simulator
+ANSWER = 10.0    # seconds of wall time to wait for a response: some nodes have no parameter services
+AGAIN = 1.0      # seconds between requests: a response to an undiscovered client is lost
+INTERVAL = 0.02  # seconds between two polls for a response
 
 
 def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
-    """Return a node's view of topics: {topic: [nodes that publish, nodes that subscribe]}, full names, sorted."""
+    """Return a node's view of topics, {topic: [publishing nodes, subscribing nodes]}, with sorted full names."""
     found = {}
     for topic in sorted(node.resolve_topic_name(topic) for topic in topics):
         found[topic] = [names(query, topic) for query in (
@@ -33,9 +33,10 @@ def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
 
 
 class Greeting:
-    """Requests from `node`, made now, to all other nodes of a view; `answered()` once each has answered.
+    """Requests from `node` to all other nodes of a view. `answered()` returns True once each has responded. Call
+    `close` afterwards.
 
-    Who has not after ANSWER seconds is passed over: it may offer no service. To be closed."""
+    A node without a response after ANSWER seconds is skipped: it may have no such service."""
 
     def __init__(self, node: Node, view: dict[str, list[list[str]]]):
         self._node, self._end = node, time.monotonic() + ANSWER
@@ -47,7 +48,7 @@ class Greeting:
         self._asked = 0.0
 
     def answered(self) -> bool:
-        """Return True if all have answered, or had the time to; ask those that have not."""
+        """Return True if all nodes have responded or the time is over; repeat the requests to the others."""
         now = time.monotonic()
         silent = [client for client in self._clients if not any(future.done() for future in self._futures[client])]
         again, self._asked = now > self._asked + AGAIN, now if now > self._asked + AGAIN else self._asked
@@ -63,7 +64,7 @@ class Greeting:
 
 
 async def connect(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
-    """The node's view of topics, once all nodes in it have answered a greeting."""
+    """Return the node's view of topics when all nodes in it have responded to a request."""
     greeting, answered = Greeting(node, endpoints(node, topics)), Future()
 
     def look():

@@ -1,4 +1,5 @@
-"""The topics of a base on wheels: cmd_vel in, odometry of its wheels out, as diff_drive_controller has them."""
+"""The topics of a wheeled base, as those of diff_drive_controller: it subscribes to cmd_vel and publishes wheel
+odometry."""
 
 from collections.abc import Callable
 
@@ -17,12 +18,12 @@ from ..node.managed_node import ManagedNode
 
 
 class DriveEndpoints:
-    """Takes `cmd_vel` and publishes `wheel_odom`, for a node with the parameters left_wheels, right_wheels,
-    wheel_radius and wheel_separation.
+    """The topics `cmd_vel` (subscribed) and `wheel_odom` (published) of a node with the parameters left_wheels,
+    right_wheels, wheel_radius and wheel_separation.
 
     `take(speeds, stamp)` is called with {wheel: rad/s} and the stamp of the message in nanoseconds; the wheels are
-    commanded by velocity. The odometry is what wheels that do not slip tell, from the start or a reset on. Raises
-    ValueError naming a parameter that does not fit."""
+    commanded by velocity. The odometry assumes wheels without slip, and starts at the start or a reset. Raises
+    ValueError that names a parameter that does not fit."""
 
     def __init__(self, node: ManagedNode, take: Callable[[dict[str, float], int], None]):
         settings = node.settings
@@ -35,14 +36,14 @@ class DriveEndpoints:
         node.subscribe("cmd_vel", self._on_command, STREAM)
 
     def check(self, simulation: Simulation) -> None:
-        """Raise ValueError unless the wheels are joints of a robot."""
+        """Raise ValueError unless the wheels are joints of the simulated robot."""
         for wheel in self.wheels:
             if wheel not in simulation.joint_names:
                 raise ValueError(f"parameters left_wheels, right_wheels: unknown joint '{wheel}', the robot has "
                                  f"{', '.join(simulation.joint_names)}")
 
     def follow(self, simulation: Simulation) -> None:
-        """Be for this robot from now on."""
+        """Use this robot from now on."""
         robot = simulation.robot
         self._at = [robot.q_slices[wheel].start for wheel in self.wheels]
         self._rates = [robot.v_slices[wheel].start for wheel in self.wheels]

@@ -1,8 +1,8 @@
 """The entities of the package simulation_interfaces: the robot and the objects of a scene.
 
-The comments of that package are the specification. Versions of it differ: 1.x has uri and resource_string in
-SpawnEntity, 2.x an entity_resource with both; and in SetEntityState 2.x has flags for what is set, 1.x sets pose and
-twist."""
+The comments of that package are the specification. Its versions differ: in SpawnEntity, 1.x has uri and
+resource_string, 2.x an entity_resource with both; in SetEntityState, 2.x has flags for the quantities to set, 1.x sets
+pose and twist."""
 
 from functools import lru_cache
 from types import ModuleType
@@ -24,8 +24,8 @@ from .simulation_control import Refusal
 
 
 class EntityControl:
-    """Serves `node`, which offers what `SceneServices` needs, with the messages of the package. Nothing where its
-    version has no entities."""
+    """The entity services of `node`, which provides the attributes that `SceneServices` requires. They use the messages
+    of the package, and are not created if its version has no entities."""
 
     def __init__(self, node, msg: ModuleType):
         from simulation_interfaces import srv
@@ -52,13 +52,13 @@ class EntityControl:
         return handle
 
     def _encode(self, response, error: Exception | None) -> None:
-        """Write into a response how it went."""
+        """Write the result code and the error into a response."""
         code = self._result.RESULT_OK if error is None else getattr(error, "code", self._result.RESULT_OPERATION_FAILED)
         response.result = self._result(result=code, error_message="" if error is None else str(error))
 
-    # --------------------------------------------------------------------------------------------- what there is
+    # --------------------------------------------------------------------------------------------- queries
     def _runner(self) -> Runner:
-        """Return the simulation at work, up to now; `Refusal` when there is none."""
+        """Return the simulation in progress, advanced to the current time. Raises `Refusal` if there is none."""
         try:
             runner = self._node.runner()
         except ValueError as error:
@@ -71,7 +71,7 @@ class EntityControl:
         return robot_name(runner.simulation)
 
     def _names(self, runner: Runner) -> list[str]:
-        """Return the robot, and all objects."""
+        """Return the names of the robot and of all objects."""
         around = runner.simulation.environment
         return [self._robot(runner), *(() if around is None else around.objects)]
 
@@ -82,7 +82,7 @@ class EntityControl:
                           f"{', '.join(names)}")
 
     def _selected(self, runner: Runner, filters) -> list[str]:
-        """Return the entities that filters let through."""
+        """Return the entities that match filters."""
         unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
         if len(filters.tags.tags):
             raise Refusal(unsupported, "filters.tags: entities have no tags here")
@@ -101,7 +101,7 @@ class EntityControl:
         return category.CATEGORY_DYNAMIC_OBJECT if free else category.CATEGORY_STATIC_OBJECT
 
     def _state(self, runner: Runner, name: str):
-        """Return the EntityState of an entity: pose and twist in the root link's frame and its axes."""
+        """Return the EntityState of an entity: pose and twist in the root link's frame and resolved in its axes."""
         simulation = runner.simulation
         entity = robot_entity(runner) if name == self._robot(runner) else simulation.entity(name)
         state = self._msg.EntityState()
@@ -183,7 +183,7 @@ class EntityControl:
         response.entity_name = name
 
     def _free_name(self, runner: Runner, name: str, renaming: bool) -> str:
-        """Return the name, or with renaming one like it, that nothing has."""
+        """Return the name if it is free, or with `renaming` a similar free name."""
         robot, codes = runner.simulation.robot, self._spawned
         taken = {*self._names(runner), *robot.link_names, *robot.joint_names}
         if name and name not in taken:
@@ -203,7 +203,8 @@ class EntityControl:
 
 
 def robot_name(simulation: Simulation) -> str:
-    """Return the robot's name in its description; that of its base where it has none, or an object has the same."""
+    """Return the robot's name in its description; if it has none, or an object has the same name, the name of its
+    base."""
     name, around = _name_in(simulation.robot.source), simulation.environment
     if name and (around is None or name not in around.objects):
         return name
@@ -216,7 +217,7 @@ def _name_in(description: str) -> str:
 
 
 def robot_entity(runner: Runner) -> Entity:
-    """Pose and twist of its base."""
+    """Return the pose and twist of the robot's base."""
     simulation = runner.simulation
     if simulation.base is None:
         return Entity(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
@@ -224,5 +225,5 @@ def robot_entity(runner: Runner) -> Entity:
 
 
 def turned(pose: np.ndarray, twist: np.ndarray) -> np.ndarray:
-    """Return a twist (6,) in a body's axes, in those that its pose (7,) is given in."""
+    """Return a twist (6,) given in a body's axes, resolved in the reference axes of its pose (7,)."""
     return np.concatenate((rotated(pose[3:], twist[:3]), rotated(pose[3:], twist[3:])))

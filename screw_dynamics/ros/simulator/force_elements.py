@@ -13,14 +13,14 @@ EXAMPLE = '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}'
 def elements(texts: Iterable[str]) -> list[forces.Element]:
     """Return the elements that JSON texts describe, such as {"PointSpring": {"link": "tool0", "stiffness": 80.0}}.
 
-    Raises ValueError naming the text that describes none, and what is wrong in it. Whether an element fits a robot
-    shows when it is used."""
+    Raises ValueError that names the text at fault and its error. Whether an element fits a robot is checked at its
+    use."""
     return [_element(text) for text in texts if text]
 
 
 def _element(text):
     kind, given = read("forces", text, EXAMPLE)
-    if kind not in forces.KINDS:     # functions are no text; what acts on all joints is a parameter of its own
+    if kind not in forces.KINDS:     # functions have no text form; forces on all joints are other parameters
         raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(sorted(forces.KINDS))}")
     if "spring" in given:
         given["spring"] = spring("forces", text, given["spring"])

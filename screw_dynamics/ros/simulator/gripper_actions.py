@@ -1,5 +1,5 @@
-"""Grippers of simulator_node, as with gripper_action_controller and parallel_gripper_action_controller: each has the
-action <gripper>/gripper_cmd, where control_msgs is installed."""
+"""Gripper actions of simulator_node, as those of gripper_action_controller and parallel_gripper_action_controller: if
+control_msgs is installed, each gripper has the action <gripper>/gripper_cmd."""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -17,7 +17,7 @@ from .trajectory_actions import TrajectoryGroups
 
 
 class Wanted(NamedTuple):
-    """The target of a goal; max_effort and max_velocity are None where it gives none."""
+    """The target of a goal. max_effort and max_velocity are None if the goal has none."""
 
     position: float
     max_effort: float | None = None
@@ -30,10 +30,10 @@ def read_single(command: Any, joint: str, mimics: Mapping[str, Mimic]) -> Wanted
 
 
 def read_parallel(command: JointState, joint: str, mimics: Mapping[str, Mimic]) -> Wanted:
-    """Return the goal of a JointState with largest velocity and effort, for the joint alone, named or not, or with its
-    mimic joints.
+    """Return the goal of a JointState with largest velocity and effort. It contains the gripper's joint only, named or
+    not, or also its mimic joints.
 
-    Raises ValueError, with the field at fault."""
+    Raises ValueError with the field at fault."""
     names = list(command.name) or [joint]
     for name in names:
         if name != joint and (name not in mimics or mimics[name].joint != joint):
@@ -60,7 +60,7 @@ def parallel(kind: type, joint: str, gripper: GripperGoal) -> Any:
     """Return the result or feedback of a ParallelGripperCommand."""
     position, velocity, effort = gripper.present
     message = kind(state=JointState(name=[joint], position=[position], velocity=[velocity], effort=[effort]))
-    if hasattr(message, "stalled"):     # feedback does not tell
+    if hasattr(message, "stalled"):     # feedback lacks them
         message.stalled, message.reached_goal = gripper.stalled, gripper.reached
     return message
 
@@ -70,10 +70,11 @@ ROWS = {"GripperCommand": ("gripper", read_single, single),
 
 
 class GripperActions:
-    """The grippers of a node, which offers what `TrajectoryGroups` needs; these follow its goals.
+    """The gripper actions of a node, which provides the attributes that `TrajectoryGroups` requires; `trajectories`
+    executes their goals.
 
-    Goals are checked in simulated time, at steps that are multiples of the period of trajectory_rate; feedback comes at
-    those of action_monitor_rate."""
+    Goals are checked in simulated time, at steps that are multiples of the period of trajectory_rate; feedback is sent
+    at those of action_monitor_rate."""
 
     def __init__(self, node, parameters: GripperParameters, trajectories: TrajectoryGroups,
                  control_msgs: ModuleType | None):
@@ -107,7 +108,7 @@ class GripperActions:
             group, gripper, lambda _: goal.feedback(write(kind.Feedback, joint, gripper)), finished)
 
     def _gripper(self, group: str, joint: str, goal: RunningGoal, read: Callable) -> GripperGoal:
-        """Return the goal; ValueError says why not."""
+        """Return the goal. Raises ValueError with the reason if it is refused."""
         runner, given = self._node.runner(), self._parameters
         runner.catch_up()
         simulation = runner.simulation

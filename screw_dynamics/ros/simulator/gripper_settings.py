@@ -32,7 +32,8 @@ GRIPPER = (
 
 
 class GripperParameters(Parameters):
-    """The parameters <gripper>.<name> of `groups`. Raises ValueError if a name cannot be one, or no joint is given."""
+    """The parameters <gripper>.<name> of `groups`. Raises ValueError if a name is invalid, or a gripper has no
+    joint."""
 
     def __init__(self, node: Node, groups: Sequence[str], others: Sequence[str]):
         self.groups = check_groups("gripper_groups", groups, others)
@@ -52,12 +53,13 @@ class GripperParameters(Parameters):
         return command_names(model).index(self.joint(group))
 
     def rules(self, group: str) -> GripperRules:
-        """Return the rules by which a gripper has arrived or is stalled."""
+        """Return the rules that decide if a gripper has reached its goal or is stalled."""
         return GripperRules(*(getattr(self, f"{group}.{name}") for name in GripperRules._fields))
 
     def unused(self, model: Model) -> list[str]:
-        """Return a line on each gripper that a model does not have, and each parameter of one that does not exist."""
-        overrides = self._node._parameter_overrides     # rclpy shows overrides only of parameters that are declared
+        """Return a line for each gripper that a model does not have, and each parameter of a gripper that does not
+        exist."""
+        overrides = self._node._parameter_overrides     # rclpy only returns overrides of declared parameters
         misnamed = [name for name in overrides if name.rpartition(".")[0] in self.groups and name not in self._table]
         return [*filter(None, (self._unfit(group, model) for group in self.groups)),
                 *(f"parameter {name} does not exist, and is not used" for name in misnamed)]

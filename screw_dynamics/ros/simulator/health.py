@@ -19,26 +19,26 @@ from .complaints import Complaints
 
 CONTROLLER_MANAGER = "controller_manager"     # the node of ros2_control
 SHOWN = 20   # active faults in the diagnostics
-# What drives joints whose commands have ceased, by on_timeout; zero gives up none that are driven to a position.
+# What acts on joints with timed-out commands, by on_timeout; with zero, position-controlled joints do not time out.
 ACTING = {"zero": "their efforts or velocities are 0", "hold": "brakes hold them",
           "gravity_compensation": "their gravity torques act"}
 
 
 class SimulationHealth:
-    """Reports on the simulation of a node, which offers `description`, `state_label`, `settings`, `payloads`,
+    """Reports on the simulation of a node, which provides `description`, `state_label`, `settings`, `payloads`,
     `diagnostics` and its view of the graph."""
 
     def __init__(self, node, lockstep: Lockstep, complaints: Complaints):
         self._node, self._lockstep, self._complaints = node, lockstep, complaints
         self._runner: Runner | None = None
-        self._behind = 0    # as of the last report
+        self._behind = 0    # at the last report
 
     def follow(self, runner: Runner) -> None:
-        """Report on this one from now on."""
+        """Report on this runner from now on."""
         self._runner, self._stale = runner, runner.simulation.given_up
 
     def log(self) -> None:
-        """Log a fault, and commands that ceased to come since this was last called."""
+        """Log a fault, and command timeouts since the previous call."""
         simulation = self._runner.simulation
         if simulation.fault:
             self._node.diagnostics.log("fault", simulation.fault, "error")
@@ -49,7 +49,7 @@ class SimulationHealth:
             self._stale = simulation.given_up
 
     def report(self, trajectories: list[str]) -> Report:
-        """Level, message and values for the diagnostics; trajectories: the groups that follow one."""
+        """Return level, message and values for the diagnostics. trajectories: the groups that follow one."""
         if self._runner is None:
             return ERROR if self._node.description.error else WARN, self._node.description.state, {}
         factor = self._runner.measured_factor()
@@ -107,7 +107,8 @@ class SimulationHealth:
 
 
 def conserved(simulation: Simulation) -> dict[str, str]:
-    """Energy and momentum, and what shows the integrator's error: docs/simulator_interfaces.md says when to worry."""
+    """Return energy, momentum, and indicators of integration errors, whose limits docs/simulator_interfaces.md
+    documents."""
     robot, q, qd = simulation.robot, simulation.q, simulation.qd
     values = {"kinetic energy [J]": digits(robot.kinetic_energy(q, qd)),
               "potential energy [J]": digits(robot.potential_energy(q))}
@@ -135,18 +136,18 @@ def digits(x: float | np.ndarray) -> str:
 
 
 def active_faults(simulation: Simulation) -> list[str]:
-    """Return the faults that are active, SHOWN at most, each with how long it lasts."""
+    """Return the active faults, at most SHOWN, each with its remaining time."""
     return [described(fault, simulation) for fault in simulation.faults.active[:SHOWN]]
 
 
 def described(fault: Fault, simulation: Simulation) -> str:
-    """Return an active fault, and how long it lasts."""
+    """Return an active fault and its remaining time as text."""
     remaining = simulation.faults.remaining(fault, simulation.steps)
     return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 
 
 def without_commands(simulation: Simulation, node: Node, complaints: Complaints) -> str:
-    """Return a text on the joints without commands, and the nodes that publish some, as the node sees the graph."""
+    """Return a text on the joints without commands, and on the publishing nodes in this node's view of the graph."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
     span = f"for {simulation.settings.command_timeout:g} s (command_timeout)"
@@ -157,7 +158,7 @@ def without_commands(simulation: Simulation, node: Node, complaints: Complaints)
 
 
 def source(topic: str, node: Node, complaints: Complaints) -> str:
-    """Return a text on the nodes that publish a topic on which commands are missing, and the fate of their messages."""
+    """Return a text on the nodes that publish a topic whose commands are missing, and on the use of their messages."""
     found = publishers(node, topic)
     if not found:
         return f"no node publishes {topic}"
@@ -165,7 +166,7 @@ def source(topic: str, node: Node, complaints: Complaints) -> str:
 
 
 def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints) -> str:
-    """Return the text of `without_commands` when commands have just ceased, with what acts from now on, and a possible
+    """Return the text of `without_commands` at the time of a command timeout, with its consequence and a possible
     cause."""
     timeout = simulation.settings.on_timeout
     silent = (

@@ -1,4 +1,4 @@
-"""The parameters of simulator_node that single joints have, <setting>.<joint>."""
+"""The parameters of simulator_node for single joints, <setting>.<joint>."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from ..node.parameters import Parameters, Setting
 
 
 class JointParameters(Parameters):
-    """The parameters <name>.<joint> of one row, declared for the joints of a model once there is one."""
+    """The parameters <name>.<joint> of one row, declared for the joints of a model when the model is known."""
 
     def __init__(self, node: Node, row: Setting):
         super().__init__(node, ())
@@ -21,7 +21,7 @@ class JointParameters(Parameters):
 
     def declare(self, model: Model, defaults: Mapping[str, Any],
                 check: Callable[[str, Any], None] = lambda joint, value: None) -> None:
-        """Declare them for joints of a model, with their defaults, and no others; values set for the same model stay.
+        """Declare the parameters for the joints in `defaults` only; values set for the same model are kept.
 
         `check(joint, value)` raises ValueError to refuse a change. Raises ValueError if an override does not fit the
         row."""
@@ -47,23 +47,23 @@ class JointParameters(Parameters):
         return {name.removeprefix(self._prefix): getattr(self, name) for name in self._table}
 
     def misnamed(self) -> list[str]:
-        """Overrides for joints that the model does not have; they do nothing."""
-        overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
+        """Return the overrides for joints that the model does not have; they have no effect."""
+        overrides = self._node._parameter_overrides   # rclpy only returns overrides of declared parameters
         return [name for name in overrides if name.startswith(self._prefix) and name not in self._table]
 
 
 class JointSensorParameters(Parameters):
-    """The parameters <setting>.<joint> that were given at the start, of settings that joints may have values of."""
+    """The parameters <setting>.<joint> given at the start, for the sensor settings that joints can override."""
 
     def __init__(self, node: Node, table: Sequence[Setting]):
         rows = {setting.name: setting for setting in table if setting.name in OF_JOINTS}
-        given = (name.partition(".") for name in node._parameter_overrides)   # rclpy shows declared ones only
+        given = (name.partition(".") for name in node._parameter_overrides)   # rclpy only returns declared parameters
         super().__init__(node, tuple(
             rows[name]._replace(name=f"{name}.{joint}", description=f"{rows[name].description} of {joint}")
             for name, _, joint in given if name in rows and joint))
 
     def by_joint(self, joint_names: tuple[str, ...]) -> dict[str, dict[str, float]]:
-        """{joint: {setting: value}} for those of these joints that have values of their own."""
+        """Return {joint: {setting: value}} of the joints with values of their own."""
         own: dict[str, dict[str, float]] = {}
         for name in self._table:
             setting, _, joint = name.partition(".")
@@ -72,5 +72,5 @@ class JointSensorParameters(Parameters):
         return own
 
     def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
-        """Return the parameters of joints that a model does not have; they do nothing."""
+        """Return the parameters of joints that a model does not have; they have no effect."""
         return [name for name in self._table if name.partition(".")[2] not in joint_names]

@@ -1,27 +1,29 @@
-"""Regular expressions of strangers, by which names are chosen: only those whose search ends soon."""
+"""Selection of names by untrusted regular expressions: only those with a bounded search time are accepted."""
 import re
 from collections.abc import Callable
 
 MOST_FILTER = 1000      # characters of an expression
-REPEAT = 32             # ways of one of * + ? {}, on the average: they take as many characters of a name as they like
-MOST_WAYS = REPEAT**3   # to try an expression at one place of a name: 0.1 s for a name of 100 characters
-# Of an expression: an escape, a class, what begins a comment, comments by the flag x, a group or a repeat; a character.
+REPEAT = 32  # average count of ways for one of * + ? {}, each of which can match any number of characters of a name
+MOST_WAYS = REPEAT**3   # ways to match at one position of a name: 0.1 s for a name of 100 characters
+# Tokens of an expression: an escape, a class, the begin of a comment, comments by the flag x, a group or a repeat; a
+# character.
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#|\(\?[a-zA-Z]*x[a-zA-Z-]*[:)]|\(\??|[*+?][?+]?|.", re.DOTALL)
 
 
 def matching(name: str, expression: str) -> Callable[[str], object]:
-    """Return a function that finds a regular expression in a text; "" is found in all.
+    """Return a function that searches a text for a regular expression; "" matches every text.
 
-    Raises ValueError, about `name`, for what is no expression of Python, or too long; for one that there are more than
-    MOST_WAYS to try, which multiply along a sequence and add up over its alternatives, and for one of * + ? {} after a
-    group of several ways: both can take longer than a node has; and for comments, which could hide these."""
+    Raises ValueError, about `name`, for an expression that is invalid in Python or too long, or that has more than
+    MOST_WAYS ways to match; ways multiply along a sequence and are added over alternatives. One of * + ? {} after a
+    group with several ways is also refused: both can take too long for a node. Comments are refused, because they could
+    hide such parts."""
     if len(expression) > MOST_FILTER:
         raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are taken")
     try:
         found = re.compile(expression).search
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{name} {expression!r} is not a regular expression: {error}") from None
-    groups, last = [[1]], 1         # of each open group, the ways of its alternatives so far; those of the last piece
+    groups, last = [[1]], 1         # for each open group, the ways of its alternatives so far; those of the last token
     for piece in _PIECE.findall(expression):
         if piece.startswith("(?") and piece != "(?":
             raise ValueError(f"{name} {expression!r} has {piece}: comments, which the flag x allows, are not taken")

@@ -1,7 +1,7 @@
-"""simulator_node: a simulated robot. It takes commands on joint_commands and publishes joint_states.
+"""simulator_node: a simulated robot. It subscribes to joint_commands and publishes joint_states.
 
-A node around a `Simulation` and the `Runner` that paces it. Commands and steps have a thread of their own, and
-take turns with services and all else."""
+It is a node around a `Simulation` and the `Runner` that paces it. Commands and steps run in a separate thread, which
+excludes services and other callbacks."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -61,8 +61,8 @@ from .trajectory_settings import GroupParameters
 class SimulatorNode(ManagedNode):
     """The node `screw_simulator`. Topics, services and actions: `interface`; parameters: `settings`.
 
-    keeps_clock: false for all but one of several simulators on one graph. With `publish_clock` they stamp with their
-    simulated time, and the one that keeps the clock publishes it."""
+    keeps_clock: False for all but one of several simulators on one graph. With `publish_clock` all use their simulated
+    time for stamps, and the one with keeps_clock publishes it."""
 
     interface, closes_loops = INTERFACE, True
     families = INITIAL_POSITIONS.name, COMMAND_INTERFACES.name
@@ -73,7 +73,7 @@ class SimulatorNode(ManagedNode):
     }
 
     def __init__(self, keeps_clock: bool = True, **node_options):
-        # The simulator is where simulated time comes from: it cannot follow it.
+        # The simulator is the source of simulated time, so it cannot follow it.
         overrides = [*node_options.pop("parameter_overrides", ()), Parameter("use_sim_time", value=False)]
         super().__init__("screw_simulator", SETTINGS, "simulation", parameter_overrides=overrides, **node_options)
         self.add_on_set_parameters_callback(refuse_sim_time)
@@ -101,14 +101,14 @@ class SimulatorNode(ManagedNode):
         self.diagnostics.watches.append(lambda: rivals(self, "joint_states", "joint_commands"))
 
     def forget(self) -> None:
-        """Forget the robot, its payloads, and simulated time."""
+        """Discard the robot, its payloads, and simulated time."""
         self._loaded = LoadedRobot()
         self._runner: Runner | None = None
         self._stamps: Stamps | None = None
 
     # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
-        """Return the simulation at work. Raises ValueError if there is none."""
+        """Return the runner of the simulation. Raises ValueError if the node is not active or has no robot."""
         if self.state_label != "active":
             raise ValueError(f"the simulator is {self.state_label}")
         if self._runner is None:
@@ -116,11 +116,11 @@ class SimulatorNode(ManagedNode):
         return self._runner
 
     def clock_ns(self) -> int:
-        """Return the time of the clock of stamps, ns: simulated time if it is published, else the system's."""
+        """Return the time of the clock of stamps, in ns: simulated time if it is published, else the system's."""
         return self._runner.simulation.time_ns if self.settings.publish_clock else self._system_ns()
 
     def stamp_ns(self) -> int:
-        """Return the stamp of the present state: its simulated time, or start + k dt of the system's clock."""
+        """Return the stamp of the current state: its simulated time, or the system's time at the start plus k dt."""
         time = self._runner.simulation.time_ns
         return time if self.settings.publish_clock else self._stamps.at(time)
 
@@ -131,29 +131,29 @@ class SimulatorNode(ManagedNode):
         self._stamps.catch_up(self._runner.simulation.time_ns, self._system_ns())
 
     def quit(self) -> None:
-        """End the process as on SIGINT, once the answers under way are delivered."""
+        """End the process as SIGINT does, after pending responses are delivered."""
         self.create_timer(LINGER, self.context.try_shutdown, clock=STEADY)
 
     @property
     def stamp(self) -> Time:
-        """The stamp of the state published last."""
+        """The stamp of the last published state."""
         return self._outputs.stamp
 
     @property
     def restart_clock(self) -> bool:
-        """Return True if a reset restarts simulated time at zero."""
+        """True if a reset restarts simulated time at zero."""
         return self.settings.reset_clock
 
     # --------------------------------------------------------------------------------------------- lifecycle
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let time run, unless paused, and publish."""
+        """Run the simulation, unless paused, and publish."""
         result = super().on_activate(state)
         if self._runner is not None:
             self._runner.resume()
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let time stand still and publish nothing; commands are dropped, services refuse."""
+        """Stop the simulated time and publish nothing; commands are dropped, and services refuse requests."""
         if self._runner is not None:
             self._runner.catch_up()
         self.abort("the simulator was deactivated")
@@ -189,14 +189,14 @@ class SimulatorNode(ManagedNode):
         self.endpoints.callback(self.abort, "the simulator was shut down")
 
     def abort(self, reason: str) -> None:
-        """End the steps and the trajectories under way, if any."""
+        """Abort running steps and trajectories."""
         if self._runner is not None:
             self._runner.abort(reason)
         self._trajectories.abort(reason)
         self._complaints.clear()
 
     def check_steps(self, runner: Runner) -> None:
-        """Raise ValueError with the reason when no steps can be made."""
+        """Raise ValueError with the reason if no steps can be made."""
         if reason := runner.simulation.fault or self._complaints.first:
             raise ValueError(reason)
 
@@ -210,8 +210,8 @@ class SimulatorNode(ManagedNode):
         return under_current_control(self._simulation_parameters.drives.on(robot))
 
     def use(self, robot: Robot) -> None:
-        """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated
-        time goes on. Other gravity acts at once."""
+        """Simulate another robot from its initial positions, with the payloads of links that it also has; simulated
+        time continues. If only gravity differs, it takes effect at once."""
         simulation = self._runner.simulation if self._runner is not None else None
         if simulation is not None and self._loaded.describes(robot.model):
             self._runner.catch_up()
@@ -221,7 +221,7 @@ class SimulatorNode(ManagedNode):
             self._simulate(robot, 0 if simulation is None else simulation.time_ns)
 
     def _simulate(self, robot: Robot, time_ns: int) -> None:
-        # What may refuse the robot comes first: the simulation of the one before goes on then.
+        # Checks that may refuse the robot come first: then the previous simulation continues.
         simulation = self._simulation_parameters.simulation(robot, time_ns)
         if self._outputs.drive is not None:
             self._outputs.drive.check(simulation)
@@ -229,7 +229,7 @@ class SimulatorNode(ManagedNode):
         self._complaints.unused_settings([
             *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
             *self._gripper_parameters.unused(robot.model),
-            *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
+            *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` logs them
         joints, motors = coordinate_joints(robot.model), motor_mask(robot.model)[robot.n - len(simulation.joint_names):]
         order = output_order(joints, list(filter(None, self.settings.joints)) or [joint for joint, motor in zip(
             joints, motors, strict=True) if not motor])
@@ -255,18 +255,18 @@ class SimulatorNode(ManagedNode):
             self._runner.resume()
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, from the present step on. Raises ValueError if it is not physical."""
+        """Replace the payload of a link from the current step on. Raises ValueError if it is not physical."""
         self._runner.catch_up()
         self._loaded.set_payload(link, mass, com, inertia)
         self._runner.simulation.carry(self._loaded.robot, self._loaded.loaded)
 
     @property
     def payloads(self) -> dict[str, float]:
-        """Mass by link [kg]."""
+        """The mass of the payload by link [kg]."""
         return self._loaded.payloads
 
     def _follow_base(self, simulation: Simulation) -> None:
-        """Have the topics of a floating base, from the first robot on that has one."""
+        """Create the topics of a floating base with the first robot that has one."""
         if simulation.base is not None and self._outputs.base is None:
             self._outputs.base = BaseEndpoints(self, self._on_base_wrench)
         if self._outputs.base is not None:
@@ -280,7 +280,7 @@ class SimulatorNode(ManagedNode):
                                      references=bool(model.drives) and not self._lockstep.on)
 
     def parameters_changed(self, names: set[str]) -> None:
-        """Follow parameters that changed while configured."""
+        """Apply parameters that changed while configured."""
         if "real_time_factor" in names and self._runner is not None:
             self._runner.catch_up()
             self._runner.set_factor(self.settings.real_time_factor)
@@ -302,7 +302,7 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None and self._loaded.describes(homes.model):
             self._runner.simulation.initial_state.change(homes.by_joint())
         elif self.description.refused is not None:
-            self.description.offer(self.description.refused)   # perhaps it was refused for these
+            self.description.offer(self.description.refused)   # it may have been refused because of these
 
     def _on_command_interfaces(self, names: set[str]) -> None:
         interfaces = self._simulation_parameters.interfaces
@@ -314,7 +314,7 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- callbacks
     def _schedule(self, wait: int = 0) -> None:
-        """Work in `wait` nanoseconds, whatever was planned before."""
+        """Schedule `_work` in `wait` nanoseconds, in place of any earlier plan."""
         if self.state_label == "active":
             self._commands.schedule(wait)
 
@@ -336,7 +336,7 @@ class SimulatorNode(ManagedNode):
             command = self._reader.read(msg)
         except Fault:
             if self._complaints.tolerates(REFUSED) and self.settings.strict:
-                self._runner.answered(msg.stamp)    # or lockstep would wait for ever
+                self._runner.answered(msg.stamp)    # or lockstep would wait forever
             raise
         self._complaints.read("joint_commands")
         self._command(on_joints(command, self._runner.simulation), msg.stamp, "joint_commands")
@@ -356,8 +356,8 @@ class SimulatorNode(ManagedNode):
         self._command(on_base(wrench, self._runner.simulation), stamp, "base_wrench")
 
     def _command(self, command: np.ndarray, stamp: int, topic: str) -> None:
-        """Let commands (n,) act, of a message with a stamp in nanoseconds."""
-        self._runner.catch_up()   # up to now under the commands before
+        """Apply commands (n,) of a message with a stamp in nanoseconds."""
+        self._runner.catch_up()   # up to now with the previous commands
         self._trajectories.commanded(~np.isnan(command))
         self._runner.simulation.command(command)
         self.diagnostics.tick("command")
@@ -370,18 +370,18 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- diagnostics
     def robot_health(self) -> Report:
-        """Level, message and values for the diagnostics while configured."""
+        """Return level, message and values for the diagnostics while configured."""
         return self._health.report(self._trajectories.running())
 
 
 def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:
-    """The simulator makes simulated time: following it would be waiting for itself."""
+    """Refuse use_sim_time: the simulator makes simulated time, and would wait for itself."""
     wrong = any(p.name == "use_sim_time" and p.value for p in parameters)
     return SetParametersResult(successful=not wrong, reason="the simulator keeps use_sim_time false" if wrong else "")
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run simulator_node, or one of each namespace that `--robots` names, in one process; the exit code."""
+    """Run simulator_node, or one in each namespace of `--robots`, in one process, and return the exit code."""
     parser = argparse.ArgumentParser(prog="simulator_node", description="A simulated robot.", allow_abbrev=False)
     parser.add_argument("--robots", nargs="+", metavar="NAMESPACE", help="a robot in each namespace, in one process")
     options, _ = parser.parse_known_args(remove_ros_args(args)[1:])

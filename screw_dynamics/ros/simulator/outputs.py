@@ -1,4 +1,4 @@
-"""The topics that simulator_node publishes: joint_states, /clock, and those of its sensors and of its scene."""
+"""The topics that simulator_node publishes: joint_states, /clock, and those of its sensors and its scene."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,15 +25,16 @@ STATE_FIELDS = ("position", "velocity", "effort")
 
 
 class States:
-    """Publishes JointStates of some joints of a simulation: those at the indices `order` of the `names` reported."""
+    """A publisher of JointStates of some joints of a simulation: those at the indices `order` of the reported
+    `names`."""
 
     def __init__(self, publisher, order: np.ndarray, names: Sequence[str]):
         self.order, self._publisher = order, publisher
         self._names, self._frame_id = [names[i] for i in order], ""
 
     def publish(self, state: Reported, stamp: Time, frame_id: str) -> None:
-        """Publish a state, but for the joints whose samples are lost."""
-        if frame_id != self._frame_id:   # a parameter that may change
+        """Publish a state, without the joints whose samples are lost."""
+        if frame_id != self._frame_id:   # a parameter that can change
             self._frame_id, self._template = frame_id, joint_state_template(self._names, STATE_FIELDS, frame_id)
         template, order, lost = self._template, self.order, state.lost[self.order]
         if lost.any():
@@ -48,18 +49,18 @@ class States:
 
 
 class Outputs:
-    """Publishes the states of a simulation for a node, which offers `stamp_ns()`, the stamp of the present
+    """The publishers of the states of a simulation for a node, which provides `stamp_ns()`, the stamp of the current
     state.
 
-    every: the steps between two states. stamp: of the state published last. keeps_clock: whether /clock is this node's
-    to publish."""
+    every: the steps between two states. stamp: that of the last published state. keeps_clock: True if this node
+    publishes /clock."""
 
     def __init__(self, node: ManagedNode, settings: Settings, lockstep: Lockstep, keeps_clock: bool):
-        self.base: BaseEndpoints | None = None      # those of a floating base, once there was one
+        self.base: BaseEndpoints | None = None      # created with the first floating base
         self.drive: DriveEndpoints | None = None    # of a base on wheels
         self._node, self._lockstep = node, lockstep
         self._states = node.publisher("joint_states")
-        self._motor_states: LifecyclePublisher | None = None    # once there was a robot with motors behind springs
+        self._motor_states: LifecyclePublisher | None = None  # created with the first robot with motors behind springs
         clock = node.settings.publish_clock and keeps_clock
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
@@ -68,27 +69,27 @@ class Outputs:
         self.stamp = Time()
 
     def follow(self, runner: Runner, order: np.ndarray, motors: np.ndarray) -> None:
-        """Publish the states of a simulation; order, motors: the indices of its joints that joint_states and
-        motor_states have."""
+        """Publish the states of a simulation. order, motors: the indices of its joints in joint_states and
+        motor_states."""
         self._simulation = runner.simulation
         reported, n = self._simulation.joint_state().names, len(self._simulation.joint_names)
-        order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
+        order = np.concatenate((order, np.arange(n, len(reported))))      # and all mimic joints
         self._joints = States(self._states, order, reported)
         if self._motor_states is None and len(motors):
             self._motor_states = self._node.publisher("motor_states")
         self._motors = States(self._motor_states, motors, reported)
-        self._last = -1   # step of the state published last
+        self._last = -1   # step of the last published state
         self._sensors.follow(runner, self._now)
 
     def _now(self) -> Time:
-        """Return the stamp of the state of now."""
+        """Return the stamp of the current state."""
         return messages.time_message(self._node.stamp_ns())
 
     def publish(self) -> bool:
-        """Publish the base's state, then state and clock, last what the controller answers: the others are there when
-        it does. False if that is a state that the robot's sensors lose."""
+        """Publish the base's state, then state and clock, and last the topic that the controller answers, so that it
+        finds the other topics current. Return False if that topic is a state that the robot's sensors lose."""
         self.stamp, steps = self._now(), self._simulation.steps
-        if steps == self._last or steps % self.every or steps == 0:     # others are published when they are due
+        if steps == self._last or steps % self.every or steps == 0:     # the rest is published when it is due
             self._sensors.publish(again=steps == self._last)
         self._last = steps
         state = self._simulation.joint_state()

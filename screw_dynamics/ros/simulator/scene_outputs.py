@@ -15,9 +15,8 @@ from .scenes import token
 
 
 class SceneOutputs:
-    """Publishes `contacts`, `objects`, `bumper/<link>` of the links that the parameter bumpers names, and
-    `objects/<object>/pose` of each object that moves, for a node. Raises ValueError if two would publish on one
-    topic."""
+    """The publishers of `contacts`, `objects`, `bumper/<link>` for the links of the parameter bumpers, and
+    `objects/<object>/pose` for each moving object, for a node. Raises ValueError if two links have the same topic."""
 
     def __init__(self, node: ManagedNode):
         self._node = node
@@ -27,7 +26,7 @@ class SceneOutputs:
             if token(link) in map(token, self._bumpers):
                 raise ValueError(f"bumpers: two of them would publish on bumper/{token(link)}")
             self._bumpers[link] = node.publisher("bumper/<link>", link=token(link))
-        self._poses = {}        # by token: a publisher stays, also for an object that comes again
+        self._poses = {}        # by token: a publisher is kept, also for an object that is spawned again
 
     def publish(self, simulation: Simulation, stamp: Time) -> None:
         """Publish the scene of a state."""
@@ -53,7 +52,7 @@ class SceneOutputs:
 
 
 def contacts_message(touches: list[Touch]) -> Contacts:
-    """Contacts of the touches of a state."""
+    """Return the Contacts message of the touches of a state."""
     return Contacts(
         first=[touch.first for touch in touches], second=[touch.second for touch in touches],
         points=[Point(x=float(p[0]), y=float(p[1]), z=float(p[2])) for p in (touch.point for touch in touches)],
@@ -63,7 +62,7 @@ def contacts_message(touches: list[Touch]) -> Contacts:
 
 
 def states_message(around: Environment) -> ObjectStates:
-    """ObjectStates of all objects."""
+    """Return the ObjectStates message of all objects."""
     entities = [around.entity(name) for name in around.objects]
     return ObjectStates(
         names=list(around.objects), poses=[messages.placement_message(each.pose) for each in entities],

@@ -1,5 +1,5 @@
-"""The services of simulator_node for the objects of its scene: each decodes its request, makes one call, and counts in
-the diagnostics what is refused.
+"""The services of simulator_node for the objects of its scene: each decodes its request, makes one call, and counts
+refused requests in the diagnostics.
 
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
@@ -19,7 +19,8 @@ from .scenes import LONGEST, check_topics, object_of
 
 
 class SceneServices:
-    """Serves `node`, which offers `runner() -> Runner`, `diagnostics`, and what `serve` needs."""
+    """The scene services of `node`, which provides `runner() -> Runner`, `diagnostics`, and the attributes that `serve`
+    requires."""
 
     def __init__(self, node):
         self._node = node
@@ -39,12 +40,12 @@ class SceneServices:
 
 
 def refuse(node: ManagedNode, source: str, error: Exception) -> None:
-    """Count a request that is refused."""
+    """Count a refused request in the diagnostics."""
     node.diagnostics.notice(source, Fault("request refused", str(error)))
 
 
 def set_object(runner: Runner, request: Any, response: Any) -> None:
-    """Place an object."""
+    """Set the pose and twist of an object."""
     runner.simulation.place(request.name, messages.placement(request.pose), messages.twist(request.twist))
 
 
@@ -62,7 +63,7 @@ def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
 
 
 def delete_object(runner: Runner, request: Any, response: Any) -> None:
-    """Take an object out."""
+    """Remove an object from the scene."""
     runner.simulation.delete(request.name)
 
 

@@ -19,14 +19,14 @@ from screw_dynamics.urdf.collisions import collisions_of
 from ..node.joint_state import listed
 
 LONGEST = 1_000_000     # characters of a description
-LONGEST_NAME = 100      # characters of the name of an object: that of a topic has 247 at most
-LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
-PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
+LONGEST_NAME = 100      # characters of an object's name: a topic name has at most 247
+LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass outside this range is a mistake
+PLACED = "name", "xyz", "rpy", "quaternion"     # given in other fields of a request
 
 
 class SceneParameters:
-    """The parameters of a node that make scenes: ground, scene, friction, self_collisions, max_contacts. Raises
-    ValueError if a scene file does not fit. The node offers `settings` and `log`."""
+    """The parameters of a node for scenes: ground, scene, friction, self_collisions, max_contacts. Raises ValueError if
+    a scene file does not fit. The node provides `settings` and `log`."""
 
     def __init__(self, node):
         self._node, settings = node, node.settings
@@ -34,7 +34,7 @@ class SceneParameters:
         self._file = _read(settings.scene) if settings.scene else SceneFile()
 
     def around(self, robot: Robot, quiet: bool = False) -> Scene | None:
-        """Return the scene around a robot; None if none is asked for. quiet: what is left out is not logged."""
+        """Return the scene of a robot; None if none is configured. quiet: omitted parts are not logged."""
         if not self.asked:
             return None
         settings = self._node.settings
@@ -45,10 +45,10 @@ class SceneParameters:
 def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
                  self_collisions: bool = False, max_contacts: int | None = None,
                  warn: Callable[[str], object] = lambda text: None) -> Scene:
-    """Return the scene of a file around a robot, which touches with the collision shapes of its description.
+    """Return the scene of a file with a robot, which has the collision shapes of its description.
 
-    friction: of all surfaces without their own; below 0, that of the file. warn: gets what is left out. ValueError says
-    what is wrong."""
+    friction: that of all surfaces without their own; below 0, that of the file. warn: called with a text for each
+    omitted part. Raises ValueError with the error."""
     material = given.material._asdict() | ({"friction": friction} if friction >= 0.0 else {})
     shapes, texts = ((), []) if robot.source is None else collisions_of(robot.source, robot.link_names)
     for text in texts:
@@ -60,20 +60,20 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
     for each in given.objects:
         scene.add_object(each)
     check_topics(given.objects)
-    if not scene.pairs and shapes:                      # what cannot touch is refused here
+    if not scene.pairs and shapes:                      # shapes without any possible contact are refused here
         warn("nothing in the scene can touch anything else")
     return scene
 
 
 def token(name: str) -> str:
-    """Return a name with _ for what the name of a topic cannot contain."""
+    """Return a name in which _ replaces the characters that a topic name cannot contain."""
     found = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return f"{'_' if found[:1].isdigit() else ''}{found}"
 
 
 def check_topics(objects: Iterable[SceneObject]) -> None:
-    """Raise ValueError for a name that is longer than that of a topic may be, or that a search of names takes; and of
-    objects that move where the poses of two would be on one topic."""
+    """Raise ValueError for a name that is too long for a topic or for the search of names, and if two moving objects
+    have the same pose topic."""
     found: dict[str, str] = {}
     for name, free in ((each.name, each.free) for each in objects):
         if len(name) > LONGEST_NAME:
@@ -85,7 +85,8 @@ def check_topics(objects: Iterable[SceneObject]) -> None:
 
 
 def unlimited_servos(simulation: Simulation, modes: Mapping[str, str]) -> str:
-    """Return a warning of joints in a scene that servos drive, by their modes, with no limit of effort; "" for none."""
+    """Return a warning of servo-driven joints in a scene, selected by `modes`, without an effort limit; "" if there are
+    none."""
     joints = [name for name, limit in zip(simulation.command_names, simulation.limits.effort, strict=True)
               if modes.get(name) in ("position", "velocity") and limit == np.inf]
     if simulation.environment is None or not joints:
@@ -107,8 +108,8 @@ def _read(source: str) -> SceneFile:
 
 
 def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
-    """Return the object of YAML text, as a scene file has it, with a name and a pose (4, 4). ValueError says what is
-    wrong."""
+    """Return the object of a YAML text in the form of a scene file, with a name and a pose (4, 4). Raises ValueError
+    with the error."""
     if len(description) > LONGEST:
         raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are taken")
     try:
@@ -123,4 +124,4 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
         raise ValueError(f"description: {error}") from None
     if found.free and not LIGHTEST <= found.mass <= HEAVIEST:
         raise ValueError(f"object '{name}': mass {found.mass:g} kg must be from {LIGHTEST:g} to {HEAVIEST:g}")
-    return replace(found, mass=None, pose=pose)         # a free one has its inertia
+    return replace(found, mass=None, pose=pose)         # a free object has its inertia instead

@@ -20,8 +20,8 @@ from ..node.managed_node import ManagedNode
 
 
 class Sensor(NamedTuple):
-    """An IMU of a link, or a force-torque sensor in a joint: where it is, its publisher and its message, which is
-    published every so many steps if `fill(message, simulation, target)` says that there is a sample."""
+    """An IMU of a link, or a force-torque sensor in a joint: its location, publisher and message. The message is
+    published every `every` steps if `fill(message, simulation, target)` returns True, for a sample."""
 
     target: str
     publisher: LifecyclePublisher
@@ -31,15 +31,15 @@ class Sensor(NamedTuple):
 
 
 def topic(name: str) -> str:
-    """Return the topic of a sensor: its name, with _ for what the name of a topic cannot contain."""
+    """Return the topic of a sensor: its name, in which _ replaces the characters that a topic name cannot contain."""
     kind, _, target = name.partition("/")
     token = re.sub(r"[^A-Za-z0-9_]", "_", target)
     return f"{kind}/{'_' if token[:1].isdigit() else ''}{token}"
 
 
 class SensorOutputs:
-    """Publishes what the sensors of a simulation report: sensor_msgs/Imu on imu/<link>, geometry_msgs/WrenchStamped on
-    force_torque/<joint>. Raises ValueError if two sensors would publish on one topic."""
+    """The publishers of a simulation's sensors: sensor_msgs/Imu on imu/<link>, geometry_msgs/WrenchStamped on
+    force_torque/<joint>. Raises ValueError if two sensors have the same topic."""
 
     def __init__(self, node: ManagedNode, settings: Settings):
         self._sensors: dict[str, Sensor] = {}
@@ -57,13 +57,13 @@ class SensorOutputs:
         self._published: dict[str, int] = {}    # simulated time of the last sample
 
     def follow(self, runner: Runner, stamp: Callable[[], Time]) -> None:
-        """Publish at the steps of a runner with the stamp of now."""
+        """Publish at the steps of a runner with the current stamp."""
         self._simulation, self._stamp = runner.simulation, stamp
         for name, sensor in self._sensors.items():
             runner.watches[partial(self._publish, name)] = sensor.every
 
     def publish(self, again: bool) -> None:
-        """Publish what was not published of the state of now, or all of it again."""
+        """Publish the sensors not yet published for the current state; with `again`, publish all of them."""
         for name in self._sensors:
             if again or self._published.get(name) != self._simulation.time_ns:
                 self._publish(name)
@@ -77,13 +77,14 @@ class SensorOutputs:
 
 
 def fill_imu(message: Imu, simulation: Simulation, link: str) -> bool:
-    """Write what the IMU of a link reports into a message used before, or not; False when the sample is lost.
+    """Write the sample of a link's IMU into a new or reused message. Return False if the sample is lost.
 
-    The frame is the link's, the orientation that in the root link's frame. Exact quantities have the covariance 0."""
+    The frame is that of the link, the orientation is relative to the root link's frame. Exact quantities have
+    covariance 0."""
     sample = simulation.imu(link)
     if sample is None:
         return False
-    if message.header.frame_id != link:     # the first time; covariances take long
+    if message.header.frame_id != link:     # the first time only: covariances take long
         message.header.frame_id = link
         message.angular_velocity_covariance = _covariance(sample.angular_velocity_variance)
         message.linear_acceleration_covariance = _covariance(sample.linear_acceleration_variance)
@@ -94,8 +95,8 @@ def fill_imu(message: Imu, simulation: Simulation, link: str) -> bool:
 
 
 def fill_wrench(message: WrenchStamped, simulation: Simulation, joint: str) -> bool:
-    """Write what the force-torque sensor in a joint reports; False when the sample is lost. The frame is that of the
-    child link."""
+    """Write the sample of the force-torque sensor in a joint. Return False if the sample is lost. The frame is that of
+    the child link."""
     wrench = simulation.force_torque(joint)
     if wrench is None:
         return False

@@ -1,7 +1,7 @@
-"""The services of simulator_node: each decodes its request, makes one call, and encodes the answer.
+"""The services of simulator_node: each decodes its request, makes one call, and encodes the response.
 
-A handler raises ValueError for a bad request, which is answered as `success = false` with its text.
-The comments of the .srv files in screw_dynamics_interfaces are the specification."""
+For a bad request, a handler raises ValueError; the response is then `success = false` with the error's text. The
+comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
 import json
 from collections.abc import Sequence
@@ -23,8 +23,9 @@ from .connections import TOPICS, connect
 
 
 class SimulatorServices:
-    """Serves `node`, which offers: `runner() -> Runner` (ValueError when nothing can be simulated), `restart_clock`,
-    `abort`, `check_steps`, `set_payload`, `stamp` (of the state published last), and what `serve` needs."""
+    """The services of `node`. The node provides `runner() -> Runner` (raises ValueError if nothing can be simulated),
+    `restart_clock`, `abort`, `check_steps`, `set_payload`, `stamp` (of the last published state), and the attributes
+    that `serve` requires."""
 
     def __init__(self, node):
         self._node = node
@@ -103,8 +104,8 @@ class SimulatorServices:
 
 
 def read_base(simulation: Simulation, base: Sequence[BaseState]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Pose (7,) and twist (6,) of a floating base for reset_to; None where the request has none. Raises ValueError
-    naming the field."""
+    """Return pose (7,) and twist (6,) of a floating base for reset_to; None if the request has none. Raises ValueError
+    that names the field."""
     if not base:
         return None
     if simulation.base is None:
@@ -115,9 +116,9 @@ def read_base(simulation: Simulation, base: Sequence[BaseState]) -> tuple[np.nda
 def read_state(
     simulation: Simulation, state: JointState
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
-    """Names, positions and velocities (None: at rest) in a JointState for reset_to; mimic joints are left out.
+    """Return names, positions and velocities (None: at rest) of a JointState for reset_to, without mimic joints.
 
-    An empty list of names stands for the joints of the model in their order. Raises ValueError naming the joint or
+    An empty list of names stands for the joints of the model in their order. Raises ValueError that names the joint or
     field."""
     joints = simulation.joint_names
     n = len(state.name) or len(joints)

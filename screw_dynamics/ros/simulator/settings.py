@@ -1,4 +1,4 @@
-"""The parameters of simulator_node; config/simulator.yaml has the same, with their defaults."""
+"""The parameters of simulator_node. config/simulator.yaml has the same parameters with their defaults."""
 
 from dataclasses import fields
 
@@ -66,7 +66,7 @@ SETTINGS = (
     Setting("action_monitor_rate", 20.0, "rate of feedback in simulated time, rounded to whole steps", "Hz", lower=1e-3,
             upper=1e6, read_only=True),
 )
-# Of each joint, as <name>.<joint>; the default is that of the simulation.
+# For each joint, as <name>.<joint>; the default is that of the simulation.
 INITIAL_POSITIONS = Setting("initial_positions", 0.0, "position of {joint} after a reset", "rad or m")
 COMMAND_INTERFACES = Setting("command_interfaces", "", "the field of joint_commands that commands {joint}",
                              choices=JOINT_MODES)

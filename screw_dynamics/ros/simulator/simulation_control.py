@@ -1,6 +1,7 @@
 """The interfaces of the package simulation_interfaces: features, state, reset and steps of simulator_node.
 
-The comments of that package are the specification; docs/simulator_interfaces.md says how this simulator reads them."""
+The comments of that package are the specification; docs/simulator_interfaces.md documents this simulator's
+interpretation."""
 
 from types import ModuleType
 
@@ -10,14 +11,14 @@ from ..node.actions import Action, RunningGoal
 from ..node.services import Service, serve
 
 ABOUT = "screw_dynamics: one robot, of robot_description, and the objects of its scene; no world is loaded"
-# Features that need a version of the package with entities.
+# Features that require a version of the package with entities.
 ENTITIES = ("SPAWNING", "SPAWNING_RESOURCE_STRING", "DELETING", "ENTITY_CATEGORIES", "ENTITY_STATE_GETTING",
             "ENTITY_STATE_SETTING", "ENTITY_INFO_GETTING")
-NO_WORLD, LOADING_WORLD = 4, 5   # states that older versions of the package do not name
+NO_WORLD, LOADING_WORLD = 4, 5   # states without names in older versions of the package
 
 
 class Refusal(ValueError):
-    """The reason why a request is not carried out: a result code, and its text."""
+    """The refusal of a request: a result code and a text."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -25,7 +26,8 @@ class Refusal(ValueError):
 
 
 class SimulationControl:
-    """Serves `node`, which offers what `SimulatorServices` needs, and `quit()`, with the messages of the package."""
+    """The services and the action of `node` with the messages of the package. The node provides the attributes that
+    `SimulatorServices` requires, and `quit()`."""
 
     def __init__(self, node, msg: ModuleType):
         from simulation_interfaces import srv
@@ -35,7 +37,7 @@ class SimulationControl:
         self._result, self._state, self._features = msg.Result, msg.SimulationState, msg.SimulatorFeatures
         self._set, self._scope = srv.SetSimulationState.Response, srv.ResetSimulation.Request
         self._steps = SimulateSteps
-        self._stopped = None       # velocities of the state in which the simulation was stopped; each state has its own
+        self._stopped = None       # identifies the stopped state by its velocity array; each state has its own
         self._quitting = False
         rows = (
             ("get_simulator_features", self._get_features),
@@ -48,7 +50,7 @@ class SimulationControl:
         Action(node, "~/simulate_steps", self._on_steps, self._on_cancel)
 
     def _encode(self, response, error: Exception | None) -> None:
-        """Write into a response how it went; features have no result."""
+        """Write the result into a response; features have no result."""
         if hasattr(response, "result"):
             response.result = self._result_of(error)
 
@@ -77,7 +79,7 @@ class SimulationControl:
         try:
             runner = self._node.runner()
         except ValueError:
-            description = self._node.description    # None while a service lingers
+            description = self._node.description    # None while a service with a pending response exists
             return LOADING_WORLD if description is not None and description.loading else NO_WORLD
         if not runner.paused:
             return self._state.STATE_PLAYING
@@ -108,7 +110,7 @@ class SimulationControl:
         runner.set_paused(target == state.STATE_PAUSED)
 
     def _runner(self, code: int) -> Runner:
-        """Return the simulation at work; `Refusal` with the code when there is none."""
+        """Return the runner of the simulation. Raises `Refusal` with the code if there is none."""
         if self._quitting:
             raise Refusal(code, "the simulator is quitting")
         try:
@@ -125,7 +127,7 @@ class SimulationControl:
                 self._result.RESULT_FEATURE_UNSUPPORTED,
                 f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED, SCOPE_ALL and SCOPE_DEFAULT are "
                 "supported")
-        # The definition has SCOPE_DEFAULT the same as SCOPE_ALL.
+        # The interface defines SCOPE_DEFAULT as equal to SCOPE_ALL.
         self._restart(runner, request.scope or scope.SCOPE_ALL, "~/reset_simulation was called")
 
     def _restart(self, runner: Runner, scope: int, reason: str) -> None:
@@ -141,7 +143,7 @@ class SimulationControl:
 
     # --------------------------------------------------------------------------------------------- steps
     def _steppable(self) -> Runner:
-        """Return the simulation, paused; `Refusal` otherwise."""
+        """Return the runner of the paused simulation. Raises `Refusal` otherwise."""
         runner = self._runner(self._result.RESULT_INCORRECT_STATE)
         failed = self._result.RESULT_OPERATION_FAILED
         if self._present() != self._state.STATE_PAUSED:
@@ -189,5 +191,5 @@ class SimulationControl:
 
     def _on_cancel(self, goal: RunningGoal) -> None:
         runner = self._node.runner()
-        runner.resume()     # publishes the state that the steps led to
+        runner.resume()     # publishes the resulting state
         runner.abort("cancelled")

@@ -24,11 +24,10 @@ from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 
 
 class SimulationParameters:
-    """The parameters of a node that make simulations: `settings`, and those of single joints.
+    """The parameters of a node for simulations: `settings`, and those of single joints.
 
-    homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last; forces:
-    the force elements that act. The node offers `settings`, `description` and `log`. Raises ValueError if an override
-    does not fit."""
+    homes, interfaces: the initial positions and the command interfaces of the last robot's joints; forces: the force
+    elements. The node provides `settings`, `description` and `log`. Raises ValueError if an override does not fit."""
 
     def __init__(self, node):
         self._node = node
@@ -40,7 +39,7 @@ class SimulationParameters:
         self.scenes = SceneParameters(node)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
-        """Return a new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
+        """Return a new simulation, whose time starts at time_ns. The joint parameters are declared for this robot.
 
         Raises ValueError if a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
@@ -55,14 +54,14 @@ class SimulationParameters:
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 
     def _modes(self, model: Model) -> dict[str, str]:
-        """Return the default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
+        """Return the default command interface of each joint. Wheels driven by cmd_vel have velocity commands."""
         wheels = (*self._node.settings.left_wheels, *self._node.settings.right_wheels)
         modes = default_modes(model, self.settings.command_mode)
         return {joint: "velocity" if joint in wheels else mode for joint, mode in modes.items()}
 
     def prepare_scene(self, robot: Robot) -> None:
-        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is
-        loaded, or compiled, before it is needed; what refuses the scene does so in `simulation`."""
+        """Make a step in the scene, if there is one, and one with an added moving body, so that the kernels are loaded
+        or compiled ahead of time. Errors of the scene are raised in `simulation`."""
         if not self.scenes.asked:
             return
         with suppress(ValueError):
@@ -75,13 +74,14 @@ class SimulationParameters:
                 simulation.touches()
 
     def unused(self, model: Model) -> list[str]:
-        """Return a line on each parameter of a joint that the model, that of the robot seen last, does not have."""
+        """Return a line for each parameter of a joint that the model, that of the last robot, does not have."""
         names = coordinate_joints(model)
         return [f"parameter {name} is not used: unknown joint, the robot has {listed(names)}"
                 for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names))]
 
     def _instrumented(self, robot: Robot) -> Robot | None:
-        """Return the robot of the same description with what force-torque sensors need."""
+        """Return the robot of the same description with the additional bodies for force-torque sensors; None without
+        sensors."""
         joints = [joint for joint in self.settings.force_torques if joint]
         if not joints:
             return None

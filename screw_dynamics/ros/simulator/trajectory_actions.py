@@ -1,5 +1,5 @@
-"""Trajectories of simulator_node, as with joint_trajectory_controller: each group of joints has the topic
-<group>/joint_trajectory and, where control_msgs is installed, the action <group>/follow_joint_trajectory."""
+"""Trajectories of simulator_node, as those of joint_trajectory_controller: each group of joints has the topic
+<group>/joint_trajectory and, if control_msgs is installed, the action <group>/follow_joint_trajectory."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -33,12 +33,12 @@ from .trajectory_settings import GroupParameters
 
 
 class TrajectoryGroups:
-    """The groups of a node, which offers `runner() -> Runner` (ValueError when nothing can be simulated), `clock_ns()`,
-    what the clock of stamps shows, `stamp_ns()`, the stamp of the present state, `settings`, `diagnostics` and what
-    endpoints need.
+    """The joint groups of a node. The node provides `runner() -> Runner` (raises ValueError if nothing can be
+    simulated), `clock_ns()`, the time of the clock of stamps, `stamp_ns()`, the stamp of the current state, `settings`,
+    `diagnostics` and the attributes that endpoints require.
 
     A trajectory is checked and followed in simulated time, at steps that are multiples of the period of
-    trajectory_rate; feedback comes at those of action_monitor_rate. control_msgs: its actions, None where it is not
+    trajectory_rate; feedback is sent at those of action_monitor_rate. control_msgs: its actions, None if it is not
     installed."""
 
     def __init__(self, node, parameters: GroupParameters, control_msgs: ModuleType | None):
@@ -70,16 +70,16 @@ class TrajectoryGroups:
             runner.simulation, self._node.settings.trajectory_execution == "computed_torque")
 
     def abort(self, reason: str) -> None:
-        """End all goals; the joints that followed them rest."""
+        """End all goals; the joints that followed them stop."""
         if self._follower is not None:
             self._follower.abort(reason)
 
     def commanded(self, joints: np.ndarray) -> None:
-        """The joints of a mask (n,) were commanded otherwise."""
+        """Release the joints of a mask (n,), which got other commands."""
         self._follower.release(joints, "a message on joint_commands took it over")
 
     def running(self) -> list[str]:
-        """Return the groups with a goal under way."""
+        """Return the groups with an active goal."""
         return list(self._follower.goals) if self._follower is not None else []
 
     # --------------------------------------------------------------------------------------------- goals
@@ -108,8 +108,8 @@ class TrajectoryGroups:
             self._senders[group] = lambda followed: goal.feedback(self._feedback(followed))
 
     def _start(self, group: str, msg: JointTrajectory, request, finished) -> None:
-        """Follow a trajectory from now on; request: the goal with its tolerances, None for the defaults. ValueError
-        says why not, and what runs goes on."""
+        """Follow a trajectory from now on. request: the goal with its tolerances, None for the defaults. Raises
+        ValueError with the reason if it is refused; then the present trajectory continues."""
         runner = self._node.runner()
         runner.catch_up()
         if runner.simulation.fault:
@@ -136,7 +136,7 @@ class TrajectoryGroups:
         self._watch(simulation)
 
     def cancel(self, group: str) -> None:
-        """End the goal of a group; its joints rest where they are."""
+        """End the goal of a group; its joints hold their present positions."""
         self._runner.catch_up()
         self._follower.cancel(group, Outcome(Code.SUCCESSFUL, "cancelled"))
 
@@ -157,7 +157,7 @@ class TrajectoryGroups:
             lambda text: self._node.diagnostics.log(f"tolerance {group}", f"{group}: {text}", "error"))
 
     def log(self, group: str, outcome: Outcome) -> None:
-        """Log how a goal ended, throttled."""
+        """Log the result of a goal, throttled."""
         if outcome.code == Code.SUCCESSFUL:
             self._node.diagnostics.log(f"{group} {outcome.text}", f"{group}: {outcome.text}", "info")
         else:

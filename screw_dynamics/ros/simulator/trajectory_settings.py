@@ -1,4 +1,4 @@
-"""The parameters of groups of joints that follow trajectories; their names are those of joint_trajectory_controller."""
+"""The parameters of joint groups that follow trajectories; their names are those of joint_trajectory_controller."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,9 @@ JOINT = (
 
 
 def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """Return the groups that a parameter names. Raises ValueError if one is named twice, there or among the others, or
-    its name cannot be that of a parameter and a topic."""
-    named = [group for group in groups if group]   # [''] is no group
+    """Return the groups in a parameter. Raises ValueError if a name occurs twice, in it or among the others, or is
+    invalid for a parameter and a topic."""
+    named = [group for group in groups if group]   # [''] means no group
     for group in named:
         if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
             raise ValueError(f"parameter {parameter}: '{group}' must be of letters, digits and underscores")
@@ -43,7 +43,7 @@ def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = 
 class GroupParameters(Parameters):
     """The parameters <group>.<name> of `groups`, and <group>.constraints.<joint>.<name> of the joints of a model.
 
-    Raises ValueError if the name of a group cannot be that of a parameter and a topic."""
+    Raises ValueError if the name of a group is invalid for a parameter and a topic."""
 
     def __init__(self, node: Node, groups: Sequence[str]):
         self.groups = check_groups("trajectory_groups", groups)
@@ -53,19 +53,17 @@ class GroupParameters(Parameters):
         self._model: Model | None = None
 
     def joints(self, group: str, model: Model) -> tuple[str, ...]:
-        """Return the joints of a group in a model; those that the model does not have, and mimic joints, are left
-        out."""
+        """Return the joints of a group in a model, without mimic joints and joints that the model does not have."""
         named = [name for name in getattr(self, f"{group}.joints") if name]
         joints = actuated_joints(model)
         return tuple(name for name in named if name in joints) if named else joints
 
     def left_out(self, group: str, model: Model) -> list[str]:
-        """Return the joints that are left out."""
+        """Return the named joints of a group that `joints` omits."""
         return [name for name in getattr(self, f"{group}.joints") if name and name not in actuated_joints(model)]
 
     def declare(self, model: Model) -> None:
-        """Declare the tolerances of the joints of a model and no others. Raises ValueError if an override does not
-        fit."""
+        """Declare only the tolerances of the joints of a model. Raises ValueError if an override does not fit."""
         if model is self._model:
             return
         self._model = None
@@ -84,9 +82,9 @@ class GroupParameters(Parameters):
         self._model = model
 
     def unused(self, model: Model) -> list[str]:
-        """Return a line on each parameter of a group, or joint in it, that does nothing with the model declared
-        last."""
-        overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
+        """Return a line for each parameter of a group, or of a joint in it, that has no effect with the last declared
+        model."""
+        overrides = self._node._parameter_overrides   # rclpy only returns overrides of declared parameters
         misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
         return [
             *(f"parameter {group}.joints: joint '{joint}' does not exist, and is not used"

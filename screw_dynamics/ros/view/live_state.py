@@ -1,6 +1,5 @@
-"""The displayed state of a live robot: the state of its joints, efforts, and the faults that diagnostics report.
-
-Pure Python and NumPy; times are nanoseconds."""
+"""The displayed state of a live robot: joint states, efforts, and the faults in diagnostics. Pure Python and NumPy;
+times are in nanoseconds."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from screw_dynamics.model.floating_base import FloatingBase
 from ..node.joint_state import Fault, JointMap, JointStateLike, check_lengths
 from ..node.robot_state import RobotState
 
-MOST_FAULTS = 12    # that are listed
+MOST_FAULTS = 12    # listed faults, at most
 
 
 class StatusLike(Protocol):
@@ -25,10 +24,10 @@ class StatusLike(Protocol):
 
 
 class LiveState:
-    """The latest of everything, for one robot. changed: whether something came since `taken()`.
+    """The latest data of one robot. changed: True if data has been received since `taken()`.
 
-    state: of joints and base. efforts: of the joints, NaN where nothing is known; all_efforts (n,): before them zeros
-    for a floating base."""
+    state: that of joints and base. efforts: those of the joints, NaN where unknown; all_efforts (n,): the same after
+    zeros for a floating base."""
 
     def __init__(self, joint_names: Iterable[str], notify: Callable[[Fault], None] = lambda fault: None,
                  base: FloatingBase | None = None, topics: Iterable[str] = (), followers: Iterable[str] = ()):
@@ -44,24 +43,25 @@ class LiveState:
         self.changed = False
 
     def take_state(self, msg: JointStateLike, stamp: int, now: int) -> None:
-        """Merge joint_states; its efforts count until some come on a topic of their own. Fault for a bad message."""
+        """Merge a joint_states message. Its efforts are used until the first message on a topic for efforts. Raises
+        Fault for a bad message."""
         if self.cache.update(msg, stamp, now):
             self.changed = True
             if not self._from_topic:
                 self.efforts[:] = self.cache.effort
 
     def take_base(self, take: Callable[[Any, str, Any, int], None], topic: str, msg: Any, now: int) -> None:
-        """Take a message on a topic of the base, by a method of BaseState. Fault for a bad message."""
+        """Apply a message on a topic of the base, with the BaseState method `take`. Raises Fault for a bad message."""
         take(self.state.base, topic, msg, now)
         self.changed = True
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Return the joints that have not come yet; if all have, the topics of the base that have not."""
+        """The joints without a received state; if there are none, the topics of the base without a message."""
         return self.cache.missing or (self.state.base.missing if self.state.base is not None else ())
 
     def take_efforts(self, msg: JointStateLike) -> None:
-        """Take the efforts of joints by their names. Fault for a bad message."""
+        """Store the efforts of joints by their names. Raises Fault for a bad message."""
         check_lengths(msg)
         selection = self._map.select(msg.name)
         if len(msg.effort) and len(selection.target):
@@ -69,7 +69,7 @@ class LiveState:
             self._from_topic = self.changed = True
 
     def take_status(self, statuses: Iterable[StatusLike]) -> None:
-        """Take diagnostics: of each source the last that was not OK, until it is OK."""
+        """Store diagnostics: for each source the last status that was not OK, until it is OK."""
         for status in statuses:
             source = status.hardware_id or status.name
             self._faults.pop(source, None)
@@ -78,10 +78,10 @@ class LiveState:
 
     @property
     def faults(self) -> list[str]:
-        """A line for each source that is not OK."""
+        """The lines of faults, one for each source that is not OK."""
         return [f"{source}: {message}"[:200] for source, message in sorted(self._faults.items())]
 
     def taken(self) -> bool:
-        """Return True if something came since the last call, and the state is complete."""
+        """Return True if data was received since the last call and the state is complete."""
         changed, self.changed = self.changed, False
         return changed and not self.missing

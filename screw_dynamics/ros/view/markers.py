@@ -1,6 +1,5 @@
-"""Markers of a robot's joint screws, centers of mass and efforts, each in the frame of its body: TF places them.
-
-What is fixed in a body, all but efforts, is the same message for ever."""
+"""Markers of a robot's joint screws, centers of mass and efforts, each in the frame of its body: TF places them. All
+markers except efforts are constant in their bodies, so their message is always the same."""
 
 from collections.abc import Iterator
 
@@ -15,13 +14,13 @@ from screw_dynamics.viewer.glyphs import Axis
 
 COLORS = {"turns": (0.09, 0.41, 0.74), "slides": (0.89, 0.47, 0.07), "helical": (0.55, 0.24, 0.67)}
 EFFORT, CENTER = (0.84, 0.15, 0.16), (0.96, 0.75, 0.08)
-TURNS = {"turns": (1.0, 0.0), "helical": (2.5, 0.12)}   # of the ring or helix: turns, and lengths a turn
+TURNS = {"turns": (1.0, 0.0), "helical": (2.5, 0.12)}   # of the ring or helix: turns, and pitch
 
 
 def fixed_markers(model: Model, length: float, prefix: str = "") -> MarkerArray:
-    """Return the joint screws as arrows of a length (m) along the screws' lines, and the centers of mass.
+    """Return the joint screws as arrows of a length (m) along the screw axes, and the centers of mass.
 
-    With a ring where the joint turns, a second arrow where it slides, a helix where it does both. prefix: of frames,
+    A revolute joint has a ring, a prismatic joint a second arrow, a helical joint a helix. prefix: that of the frames,
     as robot_state_publisher's frame_prefix."""
     markers = [Marker(action=Marker.DELETEALL)]
     masses, centers = glyphs.centers(model)
@@ -38,16 +37,16 @@ def fixed_markers(model: Model, length: float, prefix: str = "") -> MarkerArray:
 
 
 def effort_markers(model: Model, efforts: np.ndarray, length: float, prefix: str = "") -> MarkerArray:
-    """Efforts (n,) as arrows along the joints' axes, of a length (m) at a joint's effort limit.
+    """Return efforts (n,) as arrows along the joint axes. The arrow at a joint's effort limit has the given length (m).
 
-    Without a limit an effort of the largest of these is of that length. One that is not finite has no arrow."""
+    For joints without a limit, the largest finite effort has that length. An effort that is not finite has no arrow."""
     finite = np.where(np.isfinite(efforts), efforts, 0.0)
     scale = np.where(np.isfinite(model.effort_limit), model.effort_limit, np.abs(finite).max(initial=0.0))
     shares = np.divide(finite, scale, out=np.zeros_like(finite), where=scale > 0.0)
     markers = []
     for i, X in enumerate(model.screws_body):
         k = int(model.coordinates[i])
-        if model.joint_names[k] == model.body_joints[i]:    # not those that follow
+        if model.joint_names[k] == model.body_joints[i]:    # not for mimic joints
             axis = glyphs.axis_of(X)
             way = float(np.clip(shares[k], -1.5, 1.5)) * length
             arrow = _arrow(axis.point, axis.point + way * axis.direction, 0.08 * length)
@@ -75,7 +74,8 @@ def _arrow(start: np.ndarray, end: np.ndarray, shaft: float) -> Marker:
 
 
 def _placed(marker: Marker, frame: str, namespace: str, number: int, color: tuple[float, float, float]) -> Marker:
-    """Return the marker with its frame, in which it stays (frame_locked, at the latest transform), name and color."""
+    """Return the marker with its frame, name and color. It moves with the frame (frame_locked, at the latest
+    transform)."""
     marker.header.frame_id, marker.frame_locked = frame, True
     marker.ns, marker.id = namespace, number
     marker.color = ColorRGBA(r=color[0], g=color[1], b=color[2], a=1.0)

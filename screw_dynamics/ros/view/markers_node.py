@@ -1,6 +1,5 @@
-"""markers_node: the joint screws, centers of mass and efforts of the robot as markers for RViz.
-
-They are in the frames of the links: robot_state_publisher's transforms move them."""
+"""markers_node: the joint screws, centers of mass and efforts of the robot as markers for RViz. They are in the frames
+of the links: the transforms of robot_state_publisher move them."""
 
 from collections.abc import Sequence
 
@@ -22,13 +21,13 @@ SETTINGS = (
             lower=0.0, upper=100.0, read_only=True),
     Setting("frame_prefix", "", "before the names of links in TF, as robot_state_publisher's", read_only=True),
 )
-AGAIN = 1.0     # s between repetitions of what is fixed, for who comes late
+AGAIN = 1.0     # s between repetitions of the constant markers, for late subscribers
 
 
 class MarkersNode(showing_node.ShowingNode):
     """The node `screw_markers`. Topics: `interface`; parameters: `settings`."""
 
-    interface, steps = MARKERS, {}      # it computes nothing
+    interface, steps = MARKERS, {}      # no steps: the node computes nothing
 
     def __init__(self, **node_options):
         super().__init__("screw_markers", SETTINGS, "markers", **node_options)
@@ -41,17 +40,17 @@ class MarkersNode(showing_node.ShowingNode):
         self.endpoints.callback(self.destroy_timer, timer)
 
     def use(self, robot: Robot) -> None:
-        """Mark another robot."""
+        """Show the markers of another robot."""
         super().use(robot)
         steps = np.linalg.norm(robot.model.relative_poses[:, :3, 3], axis=1)
         reach = float(steps[steps > 1e-3].mean()) if (steps > 1e-3).any() else 0.2
         self._length = self.settings.length or min(max(reach, 0.02), 10.0)
         self._fixed = fixed_markers(robot.model, self._length, self.settings.frame_prefix)
         self._repeat()
-        del self._fixed.markers[0]      # which deletes what the last robot had
+        del self._fixed.markers[0]      # the DELETEALL marker for the previous robot
 
     def watched(self) -> bool:
-        """Return True if somebody subscribes."""
+        """Return True if the markers have a subscriber."""
         return self._publisher.get_subscription_count() > 0
 
     def present(self) -> None:

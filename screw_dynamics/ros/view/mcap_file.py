@@ -1,5 +1,5 @@
-"""An MCAP file of messages as they came: their bytes, with topics and definitions of types, so that readers need no
-ROS. Memory is that of one chunk, and an index that grows by some hundred bytes a chunk."""
+"""An MCAP file of messages as received: their bytes, with topics and definitions of types, so that readers need no ROS.
+It uses memory for one chunk, and for an index that grows by some hundred bytes per chunk."""
 
 import importlib
 from pathlib import Path
@@ -7,16 +7,16 @@ from typing import Any
 
 from .message_definition import definition, type_name
 
-CHUNK = 512 * 1024      # bytes; what a kill -9 loses at most
+CHUNK = 512 * 1024      # bytes; kill -9 loses one chunk at most
 
 
 class McapFile:
-    """A new file. Raises ImportError without the package mcap. Raises OSError if it cannot be written, from any
-    method."""
+    """A new MCAP file. Raises ImportError without the package mcap. Each method raises OSError if the file cannot be
+    written."""
 
     def __init__(self, path: Path):
         try:
-            Writer = importlib.import_module("mcap.writer").Writer      # an extra, which no package.xml can name
+            Writer = importlib.import_module("mcap.writer").Writer      # an extra, which package.xml cannot declare
         except ImportError:
             raise ImportError("recording writes MCAP, whose package is not installed: pip install mcap") from None
         self.path = path
@@ -28,7 +28,7 @@ class McapFile:
         self.messages = 0
 
     def write(self, topic: str, kind: type, data: bytes, time: int, sequence: int = 0) -> None:
-        """Append a message, serialized in CDR with its header, that came at a time (ns)."""
+        """Append a message, serialized in CDR with its header, that was received at a time (ns)."""
         name = type_name(kind)
         channel = self._channels.get((topic, name))
         if channel is None:
@@ -40,11 +40,11 @@ class McapFile:
 
     @property
     def size(self) -> int:
-        """The bytes written so far."""
+        """The number of bytes written so far."""
         return self._file.tell()
 
     def close(self) -> None:
-        """Write the index, and close. After an OSError what was written before is kept."""
+        """Write the index, and close the file. After an OSError, the data written before it is kept."""
         try:
             self._writer.finish()
         finally:
@@ -52,7 +52,7 @@ class McapFile:
 
 
 def free_path(path: Path) -> Path:
-    """Return the path, or with a number added if there is a file: a recording replaces no other."""
+    """Return the path, with a number added if the file exists: a recording overwrites no file."""
     candidate, number = path, 0
     while candidate.exists():
         number += 1

@@ -1,6 +1,7 @@
-"""The definition of a message type as text, as MCAP keeps it beside the messages; made from the installed type itself.
+"""The text definition of a message type, as MCAP stores it beside the messages; made from the installed type itself.
 
-The format is ROS 2's: a line for each field, and after a line of = the types that it contains, MSG: before each."""
+The format is ROS 2's: a line for each field; each contained type follows after a line of = and a line MSG: with its
+name."""
 
 import importlib
 import os
@@ -17,7 +18,7 @@ _SEQUENCE, _ARRAY = re.compile(r"sequence<(.+?)(?:, (\d+))?>"), re.compile(r"(.+
 
 
 def definition(kind: type) -> str:
-    """Return the definition of a message class and of all that it contains; constants are left out."""
+    """Return the definition of a message class and of all contained types, without constants."""
     seen: dict[str, str] = {}
     _collect(kind, seen)
     first, *rest = seen.items()
@@ -30,8 +31,8 @@ def type_name(kind: Any) -> str:
 
 
 def type_of(name: str) -> type:
-    """Return the class of a full name, package/msg/Type, which may come from anybody on the network: a module is
-    imported only if it is an interface package that the ament index knows, with a message of that name. ValueError
+    """Return the class of a full name, package/msg/Type. The name may come from anyone on the network: a module is
+    imported only if it is an interface package in the ament index with a message of that name. Raises ValueError
     otherwise."""
     found = _NAME.fullmatch(name)
     if found is None:
@@ -46,8 +47,9 @@ def type_of(name: str) -> type:
 
 
 def _interfaces(package: str) -> set[str]:
-    """Return the interfaces of a package, as "msg/Header.msg", by the ament index; empty if it has no such package."""
-    # sys.prefix: where ROS comes from the Python registry, which sets no variable.
+    """Return the interfaces of a package, such as "msg/Header.msg", from the ament index; empty if the package is not
+    in it."""
+    # sys.prefix: for ROS from the Python package index, which sets no variable.
     for prefix in [*filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)), sys.prefix]:
         resource = Path(prefix, "share", "ament_index", "resource_index", "rosidl_interfaces", package)
         if resource.is_file():
@@ -57,7 +59,7 @@ def _interfaces(package: str) -> set[str]:
 
 def _collect(kind, seen):
     name = type_name(kind).replace("/msg/", "/")
-    seen[name] = ""                             # its place: before what it contains
+    seen[name] = ""                             # reserves its place before the contained types
     lines = []
     for field, text in kind.get_fields_and_field_types().items():
         of, ending = text, ""

@@ -1,6 +1,5 @@
-"""A topic that is recorded: one subscription, of the type and quality that its publishers offer.
-
-Publishers may come and go, disagree on the type, and name types as they please."""
+"""A recorded topic: one subscription, with the type and QoS that its publishers offer. Publishers may come and go,
+disagree on the type, and use any type name."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,13 +13,13 @@ from ..executor.hot_subscription import HotSubscription
 from ..node.plain_text import printable
 from .message_definition import type_of
 
-DEPTH = 1000    # messages of a topic that wait while the disk is slow; more are lost, and counted
-LOOKS = 5       # looks at how many publishers there are, for one at who they are
+DEPTH = 1000    # queued messages of a topic while the disk is slow; further ones are lost, and counted
+LOOKS = 5       # polls of the number of publishers for each query of their data
 
 
 class Offer(NamedTuple):
-    """The offer of the publishers of one type: the type's name, their number, and whether all of them send reliably,
-    and all of them to those who come late."""
+    """The offer of the publishers of one type: the type's name, the number of publishers, True if all of them are
+    reliable, and True if all of them are transient local."""
 
     kind: str
     publishers: int
@@ -28,7 +27,8 @@ class Offer(NamedTuple):
     latched: bool = False
 
     def falls_short_of(self, other: "Offer") -> bool:
-        """Return True if a subscription to all that another one offered would not hear some of these publishers."""
+        """Return True if a subscription with the QoS of the other offer would be incompatible with some of these
+        publishers."""
         return other.reliable > self.reliable or other.latched > self.latched
 
 
@@ -44,17 +44,18 @@ def offers(infos: Iterable[TopicEndpointInfo]) -> list[Offer]:
 
 
 def chosen(found: Iterable[Offer], ours: str, current: str) -> Offer | None:
-    """Return the one to record: that of the type that our nodes have on this topic, else that with most publishers, of
-    as many the one that is recorded already."""
+    """Return the offer to record: that of the type that this package's nodes use on this topic, else the one with most
+    publishers; among equals, the one that is recorded already."""
     return max(found, key=lambda offer: (offer.kind == ours, offer.publishers, offer.kind == current, offer.kind),
                default=None)
 
 
 class RecordedTopic:
-    """Calls `write(topic, kind, data)` with the bytes of each message, and `lost(topic, count)`, in the node's turn.
+    """A topic whose messages are passed to `write(topic, kind, data)` as bytes, and whose losses to `lost(topic,
+    count)`, while the node's lock is held.
 
-    ours: the name of the type that our nodes have on this topic, "" if they have none. refused: why publishers of a
-    type are not recorded, by the type's name, as it may be shown."""
+    ours: the name of the type that this package's nodes use on this topic, "" if there is none. refused: {type name:
+    reason for which its publishers are not recorded}, for display."""
 
     def __init__(self, node: Node, name: str, ours: str, write: Callable[[str, type, bytes], None],
                  lost: Callable[[str, int], None]):
@@ -66,11 +67,12 @@ class RecordedTopic:
 
     @property
     def recorded(self) -> bool:
-        """Return True if there is a subscription."""
+        """True if there is a subscription."""
         return self._subscription is not None and not self._subscription.closed
 
     def look(self) -> None:
-        """Subscribe when somebody publishes; again when publishers offer less, or most of them another type."""
+        """Subscribe when there is a publisher; subscribe again when publishers offer a lower QoS, or most of them
+        another type."""
         self._looks += 1
         count = self._node.count_publishers(self._name)
         if count == self._seen and self._looks % LOOKS:
@@ -83,13 +85,13 @@ class RecordedTopic:
             self.refused |= {other.kind: f"{other.publishers} publish it, while {offer.kind} is recorded"
                              for other in known if other is not offer}
             if not self._follow(offer, known[offer]):
-                return      # and look again soon
+                return      # and try again soon
         self._seen = count
 
     def _offers(self) -> list[Offer]:
         try:
             return offers(self._node.get_publishers_info_by_topic(self._name))
-        except UnicodeDecodeError:      # for all publishers, if the name of one's type or node is no text
+        except UnicodeDecodeError:      # for all publishers, if one's type or node name is not valid text
             self.refused["(not text)"] = "the name of a publisher's type or node, so that the others are not seen"
             return [self._offer] if self._offer else [Offer(self._ours, 1)] if self._ours else []
 
@@ -101,7 +103,7 @@ class RecordedTopic:
             return None
 
     def _follow(self, offer: Offer, kind: type) -> bool:
-        """Subscribe to an offer, unless that is done; whether it is now."""
+        """Subscribe to an offer, unless that is done. Return True if there is a subscription."""
         last = self._subscription
         if self._offer is not None and offer.kind == self._offer.kind:
             if not offer.falls_short_of(self._offer):
@@ -111,11 +113,11 @@ class RecordedTopic:
         elif last is not None:
             last.close()
             self._offer = None
-            if not last.ended:      # the middleware has one type of a topic at a time
+            if not last.ended:      # the middleware supports one type per topic at a time
                 return False
         try:
             self._subscription = self._subscribe(offer, kind)
-        except Exception as error:  # noqa: BLE001  of whatever the middleware fails at; other topics are recorded
+        except Exception as error:  # noqa: BLE001  any error of the middleware; the other topics are recorded
             self.refused[offer.kind] = printable(str(error))
             return False
         self._offer = offer
@@ -124,7 +126,7 @@ class RecordedTopic:
         return True
 
     def _subscribe(self, offer: Offer, kind: type) -> HotSubscription:
-        # As much as all publishers offer: more, and those that offer less would not be heard.
+        # The QoS that all publishers offer: with a higher one, some publishers would be incompatible.
         qos = QoSProfile(
             depth=DEPTH,
             reliability=QoSReliabilityPolicy.RELIABLE if offer.reliable else QoSReliabilityPolicy.BEST_EFFORT,
@@ -133,11 +135,11 @@ class RecordedTopic:
                                partial(self._lost, self._name), qos, overridable=self._subscription is None)
 
     def close(self) -> None:
-        """Record no more; then `join`."""
+        """Stop recording; call `join` afterwards."""
         if self.recorded:
             self._subscription.close()
 
     def join(self) -> None:
-        """Wait until the last message is written, not in the node's turn."""
+        """Wait until the last message is written. Call it without holding the node's lock."""
         if self._subscription is not None:
             self._subscription.join()

@@ -1,6 +1,5 @@
-"""recorder_node: an MCAP file of what our nodes say and hear, for Foxglove and others.
-
-It needs the package mcap, the extra [record]."""
+"""recorder_node: an MCAP file of the topics of this package's nodes, for Foxglove and others. It requires the package
+mcap, the extra [record]."""
 
 import contextlib
 import errno
@@ -26,7 +25,7 @@ from .mcap_file import McapFile, free_path
 from .recorded_topic import RecordedTopic
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
-OURS = {    # what is recorded by default, and the types that our nodes and those around them have there
+OURS = {    # topics that are recorded by default, with the types that this package's nodes and their peers use
     "joint_states": STATE, "joint_commands": STATE, "odom": "nav_msgs/msg/Odometry", "base_wrench": WRENCH,
     "robot_description": "std_msgs/msg/String", "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
     "/clock": "rosgraph_msgs/msg/Clock", "/tf": "tf2_msgs/msg/TFMessage", "/tf_static": "tf2_msgs/msg/TFMessage",
@@ -41,12 +40,12 @@ SETTINGS = (
             "publishes them; of several types on one topic the one that our nodes have there, or else that with most "
             "publishers", read_only=True),
 )
-LOOK = 0.2      # s between two looks at who publishes
-SHOWN = 20      # types in the diagnostics that are not recorded
+LOOK = 0.2      # s between two queries of the publishers
+SHOWN = 20      # types in the diagnostics that are not recorded, at most
 
 
 class RecorderNode(Node):
-    """The node `screw_recorder`. A disk that is full ends the recording, not the node."""
+    """The node `screw_recorder`. A full disk ends the recording, but not the node."""
 
     interface = RECORDER
 
@@ -58,22 +57,22 @@ class RecorderNode(Node):
         self.diagnostics = Diagnostics(self, self.health, "recording")
         self._topics = self._recorded_topics()
         self.create_timer(LOOK, self._look, clock=STEADY)
-        try:        # at last: a file that is there is finished by `end`, of a node that is there
+        try:        # last: an open file is completed by `end`, which needs a complete node
             self._file = McapFile(free_path(Path(self.settings.file).expanduser()))
         except (ImportError, OSError) as error:
             raise ValueError(f"parameter file: {self.settings.file}: {error}") from None
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The path of the file."""
         return self._file.path.absolute()
 
     def failed(self, text: str, source: str = "callback") -> None:
-        """Count and log an exception that nobody expected, given with its traceback."""
+        """Count and log an unexpected exception, given with its traceback."""
         self.diagnostics.drop(source, Fault("internal error", text, "error"))
 
     def health(self) -> Report:
-        """Level, message and values for the diagnostics."""
+        """Return level, message and values for the diagnostics."""
         recorded = sum(topic.recorded for topic in self._topics.values())
         values = {"file": self._file.path, "messages": self._file.messages, "topics": recorded}
         if self.error:
@@ -85,7 +84,7 @@ class RecorderNode(Node):
         return OK, "recording", values
 
     def end(self) -> None:
-        """Close the file, whole, and leave the graph."""
+        """Complete and close the file, and leave the graph."""
         for topic in self._topics.values():
             topic.close()
         for topic in self._topics.values():
@@ -99,18 +98,18 @@ class RecorderNode(Node):
 
     # --------------------------------------------------------------------------------------------- topics
     def _recorded_topics(self) -> dict[str, RecordedTopic]:
-        """Return the topics that the parameter names, by their full names."""
+        """Return the topics of the parameter `topics`, by their full names."""
         ours, found = {self.resolve_topic_name(name): kind for name, kind in OURS.items()}, {}
         for topic in filter(None, self.settings.topics):
             try:
                 name = self.resolve_topic_name(topic)
-            except Exception as error:  # noqa: BLE001  rclpy has several
+            except Exception as error:  # noqa: BLE001  rclpy raises several kinds
                 raise ValueError(f"parameter topics: {topic!r} is not the name of a topic: {error}") from None
             found[name] = RecordedTopic(self, name, ours.get(name, ""), self._write, self.diagnostics.lose)
         return found
 
     def _look(self) -> None:
-        """Subscribe to the topics of the list that somebody publishes by now. A fault of one leaves the others."""
+        """Subscribe to the listed topics that have publishers. A fault of one topic does not affect the others."""
         for name, topic in self._topics.items():
             self._guard(name, topic.look)
         refused = self._not_recorded()
@@ -121,12 +120,12 @@ class RecorderNode(Node):
     def _guard(self, name: str, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception:  # noqa: BLE001  of whatever the graph makes rclpy fail at
+        except Exception:  # noqa: BLE001  any error of rclpy that the graph causes
             if self.context.ok():
                 self.failed(traceback.format_exc(), name)
 
     def _not_recorded(self) -> dict[str, str]:
-        """{topic and type: reason} of the types that some publishers of a topic have, and that are not recorded."""
+        """Return {topic and type: reason} of the publishers' types that are not recorded."""
         return {f"{name} of {kind}": reason for name, topic in self._topics.items()
                 for kind, reason in topic.refused.items()}
 
@@ -140,7 +139,7 @@ class RecorderNode(Node):
     def _stopping_on_errors(self):
         try:
             yield
-        except Exception as error:  # noqa: BLE001  of the disk, or of whatever stands between it and us
+        except Exception as error:  # noqa: BLE001  any error of the disk or the file system
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             self.error = (f"recording to {self._file.path} ended after {self._file.messages} messages: "
                           f"{'the disk is full' if full else error}")
@@ -148,7 +147,8 @@ class RecorderNode(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run recorder_node until SIGINT or SIGTERM; 0 then, 1 when the file cannot be made or the recording is cut."""
+    """Run recorder_node until SIGINT or SIGTERM. Return 0, or 1 if the file cannot be made or the recording is
+    incomplete."""
     node = None
     try:
         with ros_process(args):

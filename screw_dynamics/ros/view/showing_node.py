@@ -26,28 +26,28 @@ SETTINGS = (
     Setting("efforts", "screw_dynamics/gravity", "topic of the efforts that are shown; until some come, and if it is "
             "empty, those of joint_states", read_only=True),
 )
-LAG = 0.5       # of the time between two looks, that a message may wait in its queue
+LAG = 0.5       # of the polling period: how long a message may wait in its queue
 
 
 class ShowingNode(ManagedNode):
-    """A node that shows the latest state, `live`, of a robot at a rate; to be completed by a subclass."""
+    """The base class of a node that shows the latest state, `live`, of a robot at a rate."""
 
     def forget(self) -> None:
-        """Forget the robot and its state."""
+        """Discard the robot and its state."""
         self.robot: Robot | None = None
         self.live: LiveState | None = None
         self._subscribed_to_base = False
 
     def present(self) -> None:
-        """Show `live`, which has changed."""
+        """Show the changed state `live`."""
         raise NotImplementedError
 
     def watched(self) -> bool:
-        """Return True if somebody sees what is shown."""
+        """Return True if anyone is viewing the output."""
         raise NotImplementedError
 
     def create_endpoints(self) -> None:
-        """Subscribe, and look at a rate of real time at what came, which waits for that in the queues of the topics."""
+        """Subscribe, and poll at a rate of real time; messages wait for the poll in the queues of the topics."""
         self._pause = LAG / self.settings.rate
         self.subscribe_hot("joint_states", self._on_joint_states, STATES, count_losses=False, pause=self._pause)
         if self.settings.efforts:
@@ -58,7 +58,7 @@ class ShowingNode(ManagedNode):
         self.endpoints.callback(self.destroy_timer, timer)
 
     def use(self, robot: Robot) -> None:
-        """Show another robot; of one with the same joints the state is kept."""
+        """Show another robot; if it has the same joints, the state is kept."""
         joints, base = coordinate_joints(robot.model), floating_base(robot.model)
         before = None if self.live is None else self.live.state.base
         if self.live is None or self.live.cache.joint_names != joints or (base is None) != (before is None):
@@ -70,8 +70,7 @@ class ShowingNode(ManagedNode):
         self.robot = robot
 
     def _base_topics(self) -> tuple[str, ...]:
-        """Return the topics of the state of a floating base, to which it subscribes with the first robot that has
-        one."""
+        """Return the topics of the state of a floating base; subscribe to them with the first robot that has one."""
         found = {topic: self.resolve_topic_name(topic) for topic in BASE_SOURCES["odometry"]}
         if not self._subscribed_to_base:
             self._subscribed_to_base = True
@@ -80,10 +79,10 @@ class ShowingNode(ManagedNode):
         return tuple(found.values())
 
     def parameters_changed(self, names: set[str]) -> None:
-        """Nothing: what can be changed makes another robot."""
+        """Do nothing: the parameters that can be changed make another robot."""
 
     def robot_health(self) -> Report:
-        """Level, message and values for the diagnostics while configured."""
+        """Return level, message and values for the diagnostics while configured."""
         if self.robot is None:
             return WARN, self.description.state, {}
         joints = len(self.live.cache.joint_names)
@@ -94,7 +93,7 @@ class ShowingNode(ManagedNode):
         return OK, "following joint_states", {"joints": joints, "state age [s]": f"{self.age():.3f}"}
 
     def age(self) -> float:
-        """Seconds since the least recent joint was heard of."""
+        """Return the seconds since the least recent message of a joint."""
         state = self.live.state
         if not self.live.cache.joint_names:
             return state.base.oldest(self._now())[1]

@@ -1,6 +1,5 @@
-"""view_node: a web page of the robot as it moves, with its efforts, energy, and the faults that diagnostics tell.
-
-The page is that of screw_dynamics.view: it needs viser, the extra [view]."""
+"""view_node: a live web page of the robot, with its efforts, energy, and the faults in diagnostics. The page is that of
+screw_dynamics.view: it requires viser, the extra [view]."""
 
 from collections.abc import Sequence
 
@@ -22,7 +21,7 @@ SETTINGS = (
     Setting("host", "127.0.0.1", "address that the page is served at; 0.0.0.0: to everybody", read_only=True),
     Setting("port", 8080, "port of the page; the first free one from here on", lower=1024, upper=65535, read_only=True),
 )
-SILENCE = 1.0   # s without joint_states that are told of
+SILENCE = 1.0   # s without joint_states after which the page reports it
 
 
 class ViewNode(showing_node.ShowingNode):
@@ -56,11 +55,11 @@ class ViewNode(showing_node.ShowingNode):
             self.log.warning(f"view: {note}")
 
     def watched(self) -> bool:
-        """Return True if a page is open."""
+        """Return True if a page is open in a browser."""
         return self._view.watched
 
     def present(self) -> None:
-        """Move the robot of the page."""
+        """Update the robot on the page."""
         state = self.live.state
         self._view.show(state.position, state.velocity, self.live.all_efforts)
 
@@ -80,12 +79,12 @@ class ViewNode(showing_node.ShowingNode):
 
 
 def plain(text: str) -> str:
-    """Text from outside as Markdown that shows it, and does nothing else."""
+    """Return untrusted text as Markdown that shows it literally."""
     return "".join(f"&#{ord(c)};" if not c.isalnum() and c not in " ,.:/_-" else c for c in text)
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run view_node; the exit code."""
+    """Run view_node and return the exit code."""
     return run(ViewNode, args=args)
 
 
