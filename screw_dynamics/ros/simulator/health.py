@@ -107,7 +107,7 @@ class SimulationHealth:
 
 
 def conserved(simulation: Simulation) -> dict[str, str]:
-    """Energy and momentum, and what shows the integrator's error: docs/simulator_interfaces.md says when to worry."""
+    """Energy, momentum, and measures of the integrator's error; docs/simulator_node.md explains when to worry."""
     robot, q, qd = simulation.robot, simulation.q, simulation.qd
     values = {"kinetic energy [J]": digits(robot.kinetic_energy(q, qd)),
               "potential energy [J]": digits(robot.potential_energy(q))}

@@ -1,6 +1,6 @@
 """The interfaces of the package simulation_interfaces: features, state, reset and steps of simulator_node.
 
-The comments of that package are the specification; docs/simulator_interfaces.md says how this simulator reads them."""
+The comments of that package are the specification; docs/simulator_node.md describes how this simulator reads them."""
 
 from types import ModuleType
 
