@@ -67,7 +67,8 @@ def main():
         IMAGES.mkdir(parents=True, exist_ok=True)
         for picture in drawn:
             shutil.copy(picture, IMAGES)
-        print(f"The pictures are in {IMAGES} too. For docs/benchmarks.md:\n\n{report.as_markdown(facts, contestants, rows)}")
+        table = report.as_markdown(facts, contestants, rows)
+        print(f"The pictures are in {IMAGES} too. For docs/benchmarks.md:\n\n{table}")
 
 
 if __name__ == "__main__":
