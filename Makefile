@@ -21,7 +21,7 @@ PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
-	@echo "make bench-publish     the same, with the pictures to docs/images and the table for docs/speed.md"
+	@echo "make bench-publish     the same, with the pictures to docs/images and the table for docs/benchmarks.md"
 	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
 	@echo "make bench-scale       measure logs and campaigns on one and two workers, a quarter of an hour; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"

@@ -1,1 +1,1 @@
-"""The benchmark against other libraries: `make bench`. docs/benchmarks.md says how each number is taken."""
+"""The benchmark against other libraries: `make bench`. docs/benchmarks.md explains how each number is measured."""

@@ -45,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure this library against others.")
     parser.add_argument("--quick", action="store_true", help="few repeats: to see that it works, not how fast")
     parser.add_argument("--robots", nargs="+", choices=robots.REAL, default=list(robots.REAL), help="only these robots")
-    parser.add_argument("--publish", action="store_true", help=f"pictures to {IMAGES}, table for docs/speed.md")
+    parser.add_argument("--publish", action="store_true", help=f"pictures to {IMAGES}, table for docs/benchmarks.md")
     parser.add_argument("--no-install", action="store_true", help="only what is installed already")
     options = parser.parse_args()
     started, facts = time.monotonic(), machine.describe()
@@ -67,7 +67,8 @@ def main():
         IMAGES.mkdir(parents=True, exist_ok=True)
         for picture in drawn:
             shutil.copy(picture, IMAGES)
-        print(f"The pictures are in {IMAGES} too. For docs/speed.md:\n\n{report.as_markdown(facts, contestants, rows)}")
+        table = report.as_markdown(facts, contestants, rows)
+        print(f"The pictures are in {IMAGES} too. For docs/benchmarks.md:\n\n{table}")
 
 
 if __name__ == "__main__":

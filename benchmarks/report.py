@@ -1,4 +1,4 @@
-"""The results: on the screen, as JSON, and as Markdown for docs/speed.md."""
+"""The results: on the screen, as JSON, and as Markdown for docs/benchmarks.md."""
 import json
 import statistics
 from itertools import groupby
@@ -94,7 +94,7 @@ def verdict(rows):
 
 # ------------------------------------------------------------------------------------------------- Markdown
 def as_markdown(machine, contestants, rows):
-    """The table of docs/speed.md: a row for each variant of a call, a column for each robot, one number a cell."""
+    """The table of docs/benchmarks.md: a row for each variant of a call, a column for each robot, one number a cell."""
     lines = {"one state": ("{}, one state", "Pinocchio"), "batch": ("{}, batch of 4096", "Pinocchio"),
              "floating base, one state": ("floating base: {}, one state", "Pinocchio"),
              "floating base, batch": ("floating base: {}, batch of 4096", "Pinocchio"),

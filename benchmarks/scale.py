@@ -3,8 +3,8 @@ besides its work, many episodes end to end with their memory, and what the sched
 
   python -m benchmarks.scale [--quick] [--episodes N] [--json FILE]
 
-Machines with more cores than two are measured with two workers as well: it is the ratio that counts. docs/scale.md has
-the figures, and what they say of a thousand workers."""
+Machines with more cores than two are measured with two workers as well: it is the ratio that counts. docs/campaigns.md
+has the figures, and projects them to a thousand workers."""
 import argparse
 import json
 import sys

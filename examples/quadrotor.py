@@ -2,7 +2,7 @@
 
 python examples/quadrotor.py urdf/quadrotor.urdf --ros-args -p target:="[1.0, -0.5, 1.5]"
 
-docs/floating_base_nodes.md says how to run both. Force and attitude control after T. Lee, M. Leok, N. H. McClamroch,
+docs/simulator_node.md describes how to run both. Force and attitude control after T. Lee, M. Leok, N. H. McClamroch,
 "Geometric tracking control of a quadrotor UAV on SE(3)", CDC 2010."""
 import sys
 

@@ -1,7 +1,7 @@
 """Derivatives of any order of inverse dynamics: what they cost by Taylor series, and by nested differentiation.
 
 python -m studies.any_order from the root of the repository, or make figures. Counts the multiplications of the same
-recursion on both kinds of numbers, and draws the picture of docs/time_derivatives.md."""
+recursion on both kinds of numbers, and draws the picture of docs/derivatives.md."""
 import argparse
 import operator
 from numbers import Real

@@ -1,8 +1,8 @@
 """Best motions of the kinds of [PK] 8: least jerk and energy, swing-up, lifting what cannot be held, throwing.
 
 python -m studies.best_motions from the root of the repository, or make figures: solves them, draws the pictures of
-docs/collocation.md, and prints what exact derivatives are worth: iterations, time and cost of the same problems by our
-interior point method, and by SciPy's SLSQP with exact gradients and with differences."""
+docs/optimal_motion.md, and prints iterations, time and cost of the same problems by our interior point method, and by
+SciPy's SLSQP with exact gradients and with differences."""
 import argparse
 import time
 from pathlib import Path

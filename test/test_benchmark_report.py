@@ -1,4 +1,4 @@
-"""The benchmark's table for docs/speed.md, made of rows as measurements give them."""
+"""The benchmark's table for docs/benchmarks.md, made of rows as measurements give them."""
 from types import SimpleNamespace
 
 from benchmarks.contestants import OURS

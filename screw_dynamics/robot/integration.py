@@ -72,7 +72,7 @@ class Integration(Evaluation):
         duration : float, optional
             Duration in place of ``steps``, s, a multiple of dt.
         friction : bool, optional
-            If true, the model's damping and Coulomb friction act, by which joints stick; docs/constraints.md.
+            If true, the model's damping and Coulomb friction act, by which joints stick; docs/closed_loops.md.
         limits : bool, optional
             If true, joints stop at their position limits, without rebound, between steps of at most dt. If false,
             limits are ignored in silence; by default they are ignored with a warning.

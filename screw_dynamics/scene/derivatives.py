@@ -112,7 +112,7 @@ class SceneLinearization:
         Notes
         -----
         The model is exact while contacts keep their modes: open, sticking, or sliding along their velocity. The
-        StepModel has these modes with their margins. docs/contact_derivatives.md has the method.
+        StepModel has these modes with their margins. docs/contacts.md has the method.
         """
         contact_model, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)

@@ -1,7 +1,7 @@
 """The group SE(3) of poses, its screw algebra se(3), and the duals: twists and wrenches.
 
 C = (R, p) is the pose of a body frame in a reference frame; screws are (angular, linear), wrenches (torque, force).
-Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (docs/misprints.md)."""
+Sources: [MK] appendix A, [MT] appendix A.2 (51)-(58), two of them corrected (docs/papers.md)."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import Scalar, form_of, infix, kernel, linear, over, value

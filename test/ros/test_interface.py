@@ -118,13 +118,13 @@ def test_the_recorder_has_what_its_table_says(ros, tmp_path):
 
 
 def test_pages_name_what_there_is():
-    """Topics and services as `~/name`, and the parameters that docs/on_the_robot.md explains."""
+    """Topics and services as `~/name`, and the parameters that docs/dynamics_node.md explains."""
     names = {row.name for kind in (*CASES, RecorderNode) for table in kind.interface for row in table}
     names |= {f"~/{name}" for name in STANDARD}
     known = re.compile("|".join(re.sub(r"<\w+>", r"[\\w<>]+", name) for name in names))
     pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
     named = {name for text in pages.values() for name in re.findall(r"`(~/[\w<>/]+)`", text)}
     assert len(named) > 20 and {name for name in named if not known.fullmatch(name)} == set()
-    words = set(re.findall(r"[`( ]((?:external|payload|jacobian|publish)_\w+)", pages[ROOT / "docs/on_the_robot.md"]))
+    words = set(re.findall(r"[`( ]((?:external|payload|jacobian|publish)_\w+)", pages[ROOT / "docs/dynamics_node.md"]))
     parameters = {setting.name for setting in DYNAMICS}
     assert {"external_torque_gain", "payload_recording"} <= words <= parameters

@@ -1,4 +1,4 @@
-"""Appendix A of [MT], see docs/misprints.md: which formulas hold as printed, and which hold corrected only."""
+"""Appendix A of [MT], see docs/papers.md: which formulas hold as printed, and which hold corrected only."""
 import numpy as np
 import pytest
 from scipy.linalg import expm

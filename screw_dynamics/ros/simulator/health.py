@@ -107,7 +107,7 @@ class SimulationHealth:
 
 
 def conserved(simulation: Simulation) -> dict[str, str]:
-    """Return energy, momentum, and indicators of integration errors, whose limits docs/simulator_interfaces.md
+    """Return energy, momentum, and indicators of integration errors, whose limits docs/simulator_node.md
     documents."""
     robot, q, qd = simulation.robot, simulation.q, simulation.qd
     values = {"kinetic energy [J]": digits(robot.kinetic_energy(q, qd)),

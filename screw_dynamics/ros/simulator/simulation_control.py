@@ -1,6 +1,6 @@
 """The interfaces of the package simulation_interfaces: features, state, reset and steps of simulator_node.
 
-The comments of that package are the specification; docs/simulator_interfaces.md documents this simulator's
+The comments of that package are the specification; docs/simulator_node.md documents this simulator's
 interpretation."""
 
 from types import ModuleType
