@@ -204,8 +204,8 @@ class Environment:
                       found.force[k]) for k, pair in touching]
 
     @staticmethod
+    def wrenches(contact_model: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
         """Return the total contact wrenches {link: (6,)} on the links of a robot at q (nq,), in the links' frames."""
-        frames."""
         at: dict[str, np.ndarray] = {}
         total: dict[str, np.ndarray] = {}
         for k, index in enumerate(found.pair):

@@ -14,8 +14,8 @@ from .settings import JOINT_MODES, Settings
 
 
 def default_modes(model: Model, mode: str) -> dict[str, str]:
-    """Return {joint: `mode`} of actuated_joints. A joint is "passive" if the robot has closed loops and the joint has no
-    effort limit while others, which then count as motorized, have one."""
+    """Return {joint: `mode`} of actuated_joints. A joint is "passive" if the robot has closed loops and only other
+    joints, which then count as motorized, have effort limits."""
     limited = np.isfinite(model.effort_limit[model.n - len(coordinate_joints(model)):])
     passive = ~limited & limited.any() & bool(model.constraints)
     idle = dict(zip(command_names(model)[-len(passive):], passive.tolist(), strict=True)) if len(passive) else {}

@@ -175,8 +175,8 @@ class Simulation(Motion, Objects, Measurements):
     ) -> None:
         """Reset as `reset` does, with positions and velocities (names,) of the joints `names`; velocity None: at rest.
 
-        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: the initial
-        ones.
+        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: the
+        initial ones.
 
         A nonzero initial velocity releases all joints at once, whatever hold_until_first_command is. Raises ValueError
         with the joint's name, and changes nothing then."""
