@@ -39,8 +39,8 @@ def check_drives(robot: Robot) -> None:
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
-    """Raise ValueError for an integrator that supports neither closed loops nor a given force, a force that does not
-    fit the robot, or a setting that is not available in a scene."""
+    """Raise ValueError if the integrator does not support the robot's closed loops or a given force, a force does not
+    fit the robot, or a setting is not available in a scene."""
     total = robot.rollouts.stepped(forces, settings.joint_friction)
     check_elements(settings.integrator, total.elements if total else ())
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
