@@ -137,8 +137,8 @@ def impossible(mass: float, rotational: np.ndarray) -> str:
 
 
 def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.ndarray:
-    """Return the inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is 0. physical: require that a rigid body
-    can have it."""
+    """Return the inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is 0. physical: require an inertia that
+    a rigid body can have."""
     M = numbers(name, "inertia", np.zeros((6, 6)) if inertia is None else inertia, (6, 6))
     mass, scale = number(name, "mass", M[5, 5], 0.0), max(1.0, np.abs(M).max())
     moment = np.array([M[2, 4], M[0, 5], M[1, 3]])

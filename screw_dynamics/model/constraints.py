@@ -260,8 +260,8 @@ class Gear:
 
         Returns
         -------
+        Gear
             Gear with checked values.
-            A gear with checked numbers.
 
         Raises
         ------

@@ -146,8 +146,8 @@ class Electric:
 
 @dataclass(frozen=True)
 class TorqueSpeed:
-    """A torque-speed line of a motor: from stall_torque, N m, at rest to 0 at no_load_speed, rad/s, both > 0, before the
-    gear. It is the torque that a supply's voltage allows.
+    """A torque-speed line of a motor, before the gear: from stall_torque, N m, at rest to 0 at no_load_speed, rad/s,
+    both > 0. It is the torque that a supply's voltage allows.
 
     When braking, the line exceeds the stall torque; there the torque is limited by the effort limit."""
 

@@ -1,4 +1,4 @@
-"""A model with drives at its joints, and without. Each elastic drive adds the coordinate of its motor after all others."""
+"""Adds drives to the joints of a model and removes them. An elastic drive adds its motor's coordinate after others."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping

@@ -98,8 +98,8 @@ def coordinates(q: np.ndarray, n: int) -> np.ndarray:
 
 
 def in_numbers(mask: np.ndarray, nq: int) -> np.ndarray:
-    """Return a mask (..., nq) of entries of q from one (..., n) of velocities. The first velocity of the base selects all
-    of its entries."""
+    """Return a mask (..., nq) of entries of q from one (..., n) of velocities. The first velocity of the base selects
+    all of its entries."""
     if mask.shape[-1] == nq:
         return mask
     return np.concatenate((np.repeat(mask[..., :1], NUMBERS, axis=-1), mask[..., RATES:]), axis=-1)
