@@ -63,9 +63,9 @@ def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivit
 
     Notes
     -----
-    A screw may change by any dX: its direction and position by the motions of `axis_motions`, its pitch, and its length,
-    which is a gear ratio. The twist is ``Ad_E^-1 dexp_(-X q)(dX) q`` for dX, where E is the link's pose in the body, and
-    ``Ad^-1_(exp(X q) E) m`` for m, at B.
+    A screw may change by any dX: its direction and position by the motions of `axis_motions`, its pitch, and its
+    length, which is a gear ratio. The twist is ``Ad_E^-1 dexp_(-X q)(dX) q`` for dX, where E is the link's pose in the
+    body, and ``Ad^-1_(exp(X q) E) m`` for m, at B.
     """
     checks.coordinates_alone("geometric_sensitivities", robot.model)
     model, q = robot.model, checks.real_numbers("q", q, robot.n)
@@ -117,8 +117,8 @@ class GeometricParameters:
 
     Notes
     -----
-    The parameters are the axis motions of each joint that moves the link, 4 for rotating and 2 for prismatic joints, and
-    the 6 of the link's pose in its body. `names` are the names of the parameters, `size` is their number.
+    The parameters are the axis motions of each joint that moves the link, 4 for rotating and 2 for prismatic joints,
+    and the 6 of the link's pose in its body. `names` are the names of the parameters, `size` is their number.
 
     They also cover joint zero errors and an error of the measurement frame relative to the root: a motion of all axes
     and of the link has the same effect (He, Zhao, Yang, Yang, 2010). If a mimic joint turns back by the angle of its

@@ -131,9 +131,9 @@ class ElasticJoints:
         self._total = robot.total_force(())
 
     def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, *,
-        """Compute the motion and the torques of the motors for a motion of the links.
+                     settings: Mapping[str, float] | None = None, friction: bool = True,
                      neglect_damping: bool = False) -> MotorMotion:
-        """Compute the motion of the motors, and their torques, for a motion of the links.
+        """Compute the motion and the torques of the motors for a motion of the links.
 
         Parameters
         ----------
@@ -364,8 +364,8 @@ class ElasticJoints:
         return J @ np.linalg.solve(self._stiffness(q)[np.ix_(self._links, self._links)], J.T)
 
     def accelerations(self, q: ArrayLike, qd: ArrayLike, theta: ArrayLike, thetad: ArrayLike,
+                      torque: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Compute the accelerations of links and motors from motor torques.
-        """Compute the accelerations of links and motors that torques of the motors cause.
 
         Parameters
         ----------

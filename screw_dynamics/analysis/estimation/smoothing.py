@@ -56,6 +56,7 @@ def check_efforts(model: Model, tau: np.ndarray) -> None:
 
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
+                  forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
     """Return the segments of a robot's recording with velocities (n,); efforts of force elements are added.
 
     breaks: rows at which a new segment starts. Raises ValueError if there is no segment, or an element does not fit the
@@ -73,8 +74,8 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
            breaks: Sequence[int] = ()) -> Iterator[Piece]:
     """Yield the gap-free segments of a recording t (m,), q (m, nq) and tau (m, n).
 
-    In a segment time increases, gaps are below window / 2, and there are none of `breaks`. Samples are interpolated to a
-    uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter than two windows
+    In a segment time increases, gaps are below window / 2, and there are none of `breaks`. Samples are interpolated to
+    a uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter than two windows
     are omitted. degree: of the polynomial in each window. Raises ValueError if a window has fewer than degree + 2
     points."""
     steps = np.diff(t)

@@ -13,7 +13,7 @@ from .linear_equations import Equations
 from .unknowns import Unknowns
 
 GUESS = 0.01        # initial guess of the noise, relative to the efforts
-LOST = 0.5          # largest fraction of noise in the information on a direction; above it, the direction is unobservable
+LOST = 0.5          # largest fraction of noise in the information on an observable direction
 LITTLE = 1e-3       # largest squared component of an observable parameter along unobservable directions
 STEP = 1e-3         # relative step of Stribeck velocities in finite differences
 
@@ -131,7 +131,7 @@ def base_factors(found: Evidence, unknowns: Unknowns, velocities: np.ndarray | N
 def _without_noise(R, found, unknowns, weight):
     """Return the bias-corrected solution of a triangular factor, its standard deviations, and the correction.
 
-    It solves (A^T A - C) x = A^T d + C' p: noise adds C to A^T A, and subtracts C' p of the known parameters from A^T d.
+    It solves (A^T A - C) x = A^T d + C' p: noise adds C to A^T A, and subtracts C' p of known parameters from A^T d.
     In directions V with V^T A^T A V = 1 and V^T C V = diag(share), the correction is V (1 - share)^-1 V^T (C x +
     C' p)."""
     x, deviations = solved(R)

@@ -157,7 +157,8 @@ def _limits(robot, velocity, acceleration):
 
 
 class _Search:
-    """The criterion as a function of free variables: per joint 2 L coefficients of a series, its center and its size."""
+    """The criterion as a function of free variables: 2 L coefficients, the center and the size of each joint's series.
+    """
 
     def __init__(self, robot: Robot, period: float, harmonics: int, limits: tuple, base: BaseParameters, friction: bool,
                  criterion: str):

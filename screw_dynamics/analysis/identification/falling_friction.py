@@ -1,5 +1,5 @@
-"""Stribeck friction in columns that add up: on a grid of Stribeck velocities. The law of forces.Friction is interpolated
-in between, so that the equations need not be evaluated again for another velocity."""
+"""Stribeck friction in columns that add up, on a grid of Stribeck velocities. The law of forces.Friction is
+interpolated in between, so that the equations need not be evaluated again for another velocity."""
 import numpy as np
 
 VELOCITIES = np.geomspace(0.002, 2.0, 25)       # rad/s or m/s; the cubic interpolation error is below 3e-4

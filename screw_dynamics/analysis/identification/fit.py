@@ -83,7 +83,7 @@ class Identification:
     estimated: np.ndarray               # (P,) bool
     base_deviations: np.ndarray         # (k,) of the base parameters, from the efforts alone; infinite if unobservable
     evidence: Evidence                  # all fitted equations, accumulated
-    equations: Equations | None         # the single equations, efforts filtered like positions; None for many recordings
+    equations: Equations | None         # the single equations, with filtered efforts; None for many recordings
     level: float                        # of the confidence intervals
     notes: tuple[str, ...]              # remarks on irregularities
     falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, Stribeck velocity; (0, 2) if unused
@@ -252,8 +252,8 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     Without qd, velocities and accelerations are derivatives of q, which is filtered like the efforts. Times at which a
     joint with friction reverses are omitted.
 
-    The confidence intervals assume that the model is correct. If the residual efforts of a joint depend on its velocity,
-    because friction has another law, a note names the joint, and intervals are widened by the change of the parameters
+    The confidence intervals assume that the model is correct. If the residual efforts of a joint depend on its
+    velocity, because friction has another law, a note names the joint, and intervals are widened by the change of the parameters
     with such friction.
 
     The identified robot keeps all other properties of the prior: Stribeck friction and springs that belong to no drive
@@ -278,6 +278,7 @@ def checked_level(level: float) -> float:
 
 
 def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes: Sequence[str] = (),
+              rows: Equations | None = None, window: float = 0.0) -> Identification:
     """Return the Identification from the evidence of one or many recordings: the final fit.
 
     rows: the equations of a single recording; window: its filter window (s)."""

@@ -33,7 +33,7 @@ class Equations(NamedTuple):
 
 
 def falling(sign: np.ndarray, qd: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    """Return the fraction (..., G) of the breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities
+    """Return the fraction (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities
     (G,): sign / (1 + (qd / velocity)^2), the law of forces.Friction."""
     return sign[..., None] / (1.0 + (qd[..., None] / velocities) ** 2)
 
@@ -58,7 +58,7 @@ def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.nd
     """Return the columns (..., n, s) of spring stiffness: the efforts that balance springs of stiffness 1."""
     still = np.zeros((*q.shape[:-1], robot.n))
     units = [replace(spring, stiffness=1.0, damping=0.0) for spring in springs]
-    found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # the unit springs only
+    found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # unit springs only
     return np.stack(found, axis=-1) if found else np.zeros((*still.shape, 0))
 
 

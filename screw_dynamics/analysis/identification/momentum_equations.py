@@ -86,8 +86,8 @@ def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
     return u**2 / (3.0 * half), -2.0 * np.pi * u * np.sin(np.pi * x) / (3.0 * half**2)
 
 
+def _columns(robot, q, v):
     """Return regressors (m, n, 10 b) of the momentum, and of c + g - M' v."""
-    """Regressors (m, n, 10 b) of the momentum, and of c + g - M' v."""
     size = TURN / np.maximum(np.abs(v).max(axis=1, keepdims=True), TURN)       # s
     rate = sum(c / size[..., None] * (robot.momentum_regressor(robot.integrate(q, k * size * v), v)
                                       - robot.momentum_regressor(robot.integrate(q, -k * size * v), v))

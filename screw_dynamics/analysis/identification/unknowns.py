@@ -24,8 +24,8 @@ FRICTION = (*payload_identification.FRICTION, FALLING)
 
 
 @dataclass(frozen=True, eq=False)
+class Unknowns:
     """The P parameters of a robot, some of which are estimated; the others are fixed."""
-    """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
 
     robot: Robot                # without the estimated springs
     prior: Robot                # as given
