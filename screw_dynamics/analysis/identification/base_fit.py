@@ -29,6 +29,8 @@ class BaseFit(NamedTuple):
     falling_deviations: np.ndarray  # standard deviations of `falling`
     velocities: np.ndarray | None   # (n,) Stribeck velocities, None if unused
     gain: np.ndarray                # (k,) or (k + r,): bias correction added to the least-squares x and friction
+
+
 def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
     """Return the evidence of the equations of one recording."""
     stacked = np.concatenate([rows.Y, rows.S, rows.b[..., None]], axis=2).swapaxes(0, 1)

@@ -253,8 +253,8 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     joint with friction reverses are omitted.
 
     The confidence intervals assume that the model is correct. If the residual efforts of a joint depend on its
-    velocity, because friction has another law, a note names the joint, and intervals are widened by the change of the parameters
-    with such friction.
+    velocity, because friction has another law, a note names the joint, and intervals are widened by the change
+    of the parameters with such friction.
 
     The identified robot keeps all other properties of the prior: Stribeck friction and springs that belong to no drive
     are in its `forces`; stiffness, inertia and friction of motors are in its drives. Physically inconsistent parameters
