@@ -1,8 +1,8 @@
 """Functions of long robots: loops over tables of their links, with the algorithm's code for a generic body.
 
-The algorithm is traced for a small tree with symbolic links. It generates the same code for each body, and a body in the
-middle represents all. Values that its code reads from another body or loop are stored in memory, and values that other
-bodies read are written to memory."""
+The algorithm is traced for a small tree with symbolic links. It generates the same code for each body, and a body in
+the middle represents all. Values that its code reads from another body or loop are stored in memory, and values that
+other bodies read are written to memory."""
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ HELD = {ANY: OWN, ANY - 1: PARENT}
 
 
 class NotOneLoop(Exception):
-    """Raised if a function cannot be written as loops over bodies that write each result once, alike for each body."""
+    """The error of a function that cannot be written as loops over bodies, with each result written once, alike."""
 
 
 class Loop(NamedTuple):
@@ -33,6 +33,8 @@ class Loop(NamedTuple):
 
     outward: its direction. operations; results: (place, number) of the values that it writes. world: (name, constant)
     of the values that it reads from the world. bodies: names of all values that it reads from bodies."""
+
+    outward: bool
     operations: list[Operation]
     results: list[tuple[str, Any]]
     world: list[tuple[str, float]]

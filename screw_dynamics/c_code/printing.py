@@ -1,8 +1,8 @@
 """Conversion of recorded operations to statements of C.
 
-A number that an algorithm writes to its table becomes a variable with that name, such as W3_force_x. Other numbers become
-variables if used several times, or else parts of expressions. Parentheses preserve the order of operations, so that C
-rounds as Python does. Sines and cosines of all angles are computed first."""
+A number that an algorithm writes to its table becomes a variable with that name, such as W3_force_x. Other numbers
+become variables if used several times, or else parts of expressions. Parentheses preserve the order of operations, so
+that C rounds as Python does. Sines and cosines of all angles are computed first."""
 import re
 import textwrap
 from bisect import bisect
@@ -257,8 +257,8 @@ def in_order(angles: Sequence[str]) -> list[str]:
 
 
 def padded(count: int, scalar: str) -> int:
-    """Return the number of sines to compute for `count` angles: one or two are added to reach a multiple of AT_ONCE. Not
-    for single precision, since processors that use it usually have no SIMD."""
+    """Return the number of sines to compute for `count` angles: one or two are added to reach a multiple of AT_ONCE,
+    but not for single precision, since processors that use it usually have no SIMD."""
     missing = -count % AT_ONCE
     return count + missing if scalar == "double" and missing in (1, 2) else count
 

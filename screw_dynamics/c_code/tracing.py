@@ -206,8 +206,8 @@ def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], tex
              longest: int) -> Straight:
     """Return the Straight code of the way with the fewest operations.
 
-    inputs {name: shape}; texts {name: expression of the array in C}. Raises TooLong if all ways have more than `longest`
-    operations, and ZeroDivisionError if one divides by 0."""
+    inputs {name: shape}; texts {name: expression of the array in C}. Raises TooLong if all ways have more than
+    `longest` operations, and ZeroDivisionError if one divides by 0."""
     found, failure = [], TooLong()
     for name, way in ways.items():
         try:

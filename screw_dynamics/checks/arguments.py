@@ -307,7 +307,7 @@ def coordinates_alone(what: str, model: Any) -> None:
 
 
 def without_armature(what: str, model: Any) -> None:
-    """Raise ValueError if a joint of a model has armature, which `what`, a function of bodies alone, does not support."""
+    """Raise ValueError if a joint of a model has armature, which `what`, a function of bodies, does not support."""
     for joint, velocities in model.v_slices.items():
         if (value := model.joint_inertia[velocities].max(initial=0.0)) > 0.0:
             raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "

@@ -147,8 +147,8 @@ class _Absent:
 
 
 class WithHints(type):
-    """The metaclass of a class whose AttributeErrors for names in HINTS include a hint, and whose TypeErrors contain the
-    class name: Robot.step(), not the base class that defines the method.
+    """The metaclass of a class whose AttributeErrors for names in HINTS include a hint, and whose TypeErrors contain
+    the class name: Robot.step(), not the base class that defines the method.
 
     The names in HINTS are attributes that raise, hidden from dir(). A __getattr__ would have the same effect, but slow
     down all accesses: a call of Robot by 0.1 us, since Python up to 3.11 does not optimize classes with __getattr__."""
