@@ -318,7 +318,7 @@ class ElasticJoints:
         q : array_like (nq,)
             Equilibrium of the robot with drives, such as `equilibrium(...).q` or the result of `hanging`.
         motors : {"free", "locked"}, optional
-            True motion of the motors ("free"), or motors at rest ("locked").
+            Motors move ("free") or are at rest ("locked").
 
         Returns
         -------

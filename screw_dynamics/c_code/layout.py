@@ -14,7 +14,7 @@ from .tracing import Straight
 
 @contextmanager
 def printed(function: Function) -> Iterator[None]:
-    """Context manager that adds the function's name to a ValueError for a number that C cannot represent."""
+    """Add the function's name to ValueErrors in a `with` block, for numbers that C cannot represent."""
     try:
         yield
     except ValueError as error:

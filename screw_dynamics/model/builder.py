@@ -475,7 +475,7 @@ class ModelBuilder:
         Raises
         ------
         ValueError
-            If a mimic joint has an unknown leader, or its leaders form a loop.
+            If a mimic joint has an unknown leader, is part of a loop, or its multiplier or offset is out of range.
         """
         leaders = [m for m in self._moving if m.mimic is None]
         kinds = {m.joint: m.kind for m in leaders}

@@ -180,7 +180,8 @@ def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
 def quaternion(rotation: ArrayLike) -> np.ndarray:
     """Return the unit quaternion (4,), w >= 0, of a rotation matrix.
 
-    The 4 x 4 matrix 4 q q' is linear in the rotation; the column of its largest diagonal entry never cancels."""
+    The 4 x 4 matrix 4 q q' - I is linear in the rotation; the column of 4 q q' with the largest diagonal entry never
+    cancels."""
     r = np.asarray(rotation)
     xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
     xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]

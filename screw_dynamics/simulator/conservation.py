@@ -125,7 +125,7 @@ class Balance:
 
 
 def floats(model: Model) -> bool:
-    """True if only gravity, pushes and the wrench on its base change the momentum of a robot."""
+    """Return True if only gravity, pushes and the wrench on its base change the momentum of a robot."""
     held = any(getattr(constraint, end, model.root) in (None, model.root) for constraint in model.constraints
                if not isinstance(constraint, Gear) for end in ("link", "on"))
     return floating_base(model) is not None and not held

@@ -74,9 +74,9 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
            breaks: Sequence[int] = ()) -> Iterator[Piece]:
     """Yield the gap-free segments of a recording t (m,), q (m, nq) and tau (m, n).
 
-    In a segment time increases, gaps are below window / 2, and there are none of `breaks`. Samples are interpolated to
-    a uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter than two windows
-    are omitted. degree: of the polynomial in each window. Raises ValueError if a window has fewer than degree + 2
+    Segments end where time does not increase, at gaps above window / 2, and before rows in `breaks`. Samples are
+    interpolated to a uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter
+    than two windows are omitted. degree: of the polynomial in each window. Raises ValueError if a window has fewer than degree + 2
     points."""
     steps = np.diff(t)
     if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:

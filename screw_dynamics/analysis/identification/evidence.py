@@ -23,7 +23,7 @@ class Evidence(NamedTuple):
 
     R: np.ndarray           # (n, w, w), w = P + G + K + 1, triangular: R^T R = [Y S b]^T [Y S b] of its equations
     counts: np.ndarray      # (n,) number of equations
-    covariances: np.ndarray  # (n, LAGS) autocovariances of the residuals
+    covariances: np.ndarray  # (n, LAGS) sums of products of residuals, by their distance in samples
     largest: float          # largest magnitude of the efforts
     samples: int            # number of recorded states
     noise: np.ndarray       # (n, P, P) expected contribution of position noise to Y^T Y
