@@ -169,8 +169,8 @@ class LoopJoint(BetweenLinks):
 def annihilators(screws: np.ndarray) -> np.ndarray:
     """Return rows P (6 - k, 6) with P Z = 0 for k screws Z (k, 6) of a joint frame that span a subalgebra.
 
-    D remains in the subgroup of the screws if log(D) and the relative twist are in their span. At such D the gradient of
-    P log(D) has the same span as P, because dexp^-1 leaves the span of the screws invariant."""
+    D remains in the subgroup of the screws if log(D) and the relative twist are in their span. At such D the gradient
+    of P log(D) has the same span as P, because dexp^-1 leaves the span of the screws invariant."""
     pivots = [int(np.flatnonzero(Z)[0]) for Z in screws]
     others = [k for k in range(6) if k not in pivots]
     P = np.eye(6)[others]

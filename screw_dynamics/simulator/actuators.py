@@ -212,10 +212,9 @@ def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimi
 
 
 def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
-    """Return the index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is
-    regular.
+    """Return the index of a joint with zero articulated-body inertia; None if M (n, n) is regular.
 
-    Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
+    Elimination runs from the last joint to the first, so that the pivot of a joint is its articulated-body inertia.
     `smallest` is relative to the largest diagonal entry."""
     backwards = np.array(mass, dtype=float)[::-1, ::-1]
     threshold = smallest * backwards.diagonal().max(initial=0.0)

@@ -169,7 +169,7 @@ class Faults:
             self._mechanical = self._stuck.any() or (self._strength != 1.0).any()
 
     def next_change(self, step: int) -> int:
-        """Return the next step after this one at which a fault begins or ends, or a command arrives."""
+        """Return the next step after `step` at which a fault starts or ends, or a delayed command arrives."""
         edges = [edge for fault in self._all for edge in (fault.begin, fault.end) if edge > step]
         return min((*edges, *(due for due, _ in islice(self._under_way, 1))), default=NEVER)
 

@@ -72,9 +72,9 @@ class Settings(SensorSettings):
         return INTEGRATORS[self.integrator].implicit
 
     def steps(self, duration: float) -> int:
-        """Return a positive duration in s as a number of steps, at least one; 0 for 0."""
+        """Return a duration in s as a number of steps, at least one; 0 for a duration of 0."""
         return max(1, round(duration * SECOND / self.dt_ns)) if duration else 0
 
     def every(self, rate: float) -> int:
-        """Return the period of a rate in Hz as a number of steps, at least one."""
+        """Return the period for a rate in Hz as a number of steps, at least one."""
         return max(1, round(1.0 / (rate * self.step)))

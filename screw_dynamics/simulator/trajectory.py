@@ -24,7 +24,8 @@ class Points(NamedTuple):
 
 
 class Desired(NamedTuple):
-    """Positions, velocities, accelerations and efforts at T times, (T, m) each; efforts are NaN where none is given."""
+    """Positions, velocities, accelerations and efforts at T times, (T, m) each; efforts that are not given are NaN.
+    """
 
     position: np.ndarray
     velocity: np.ndarray

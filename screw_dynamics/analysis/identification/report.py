@@ -119,7 +119,7 @@ def _draw_joints(drawn, found, names, rows):
 
 
 def _draw_joint(ax, found, k, name):
-    """Draw the measured efforts of a joint, and those of the prior and of the result, with gaps where no equation holds."""
+    """Draw the efforts of a joint: measured, prior and result, with gaps where no equation holds."""
     t, Y, b, valid = found.equations[:4]
     for values, color, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
                                          (b[:, k], OTHERS, 2.6, "measured"),
