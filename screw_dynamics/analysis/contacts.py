@@ -1,8 +1,7 @@
 """Contacts with the environment: total wrenches, centers of pressure, and inverse dynamics with contacts. No ROS. May
 import robot and lower layers.
 
-Contacts are bilateral here: friction cones and unilateral contact are inequalities, which require a quadratic program.
-"""
+Contacts are bilateral here: friction cones and unilateral contacts are inequalities, which need a quadratic program."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

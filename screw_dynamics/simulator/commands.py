@@ -20,8 +20,8 @@ class Drive(IntEnum):
 
     EFFORT = 0     # a given effort
     GRAVITY = 1    # the gravity torque g_i(q)
-    VELOCITY = 2   # a servo towards a velocity
-    POSITION = 3   # a servo towards a position
+    VELOCITY = 2   # a servo toward a velocity
+    POSITION = 3   # a servo toward a position
     REFERENCE = 4  # a servo along Simulation.reference
     LOCKED = 5     # a brake: the joint stands still under any load
 

@@ -24,8 +24,7 @@ class Points(NamedTuple):
 
 
 class Desired(NamedTuple):
-    """Positions, velocities, accelerations and efforts at T times, (T, m) each; efforts that are not given are NaN.
-    """
+    """Positions, velocities, accelerations and efforts (T, m) at T times; efforts that are not given are NaN."""
 
     position: np.ndarray
     velocity: np.ndarray

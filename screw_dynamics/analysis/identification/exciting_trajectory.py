@@ -157,8 +157,7 @@ def _limits(robot, velocity, acceleration):
 
 
 class _Search:
-    """The criterion as a function of free variables: 2 L coefficients, the center and the size of each joint's series.
-    """
+    """The criterion as a function of free variables: 2 L coefficients, center and size of each joint's series."""
 
     def __init__(self, robot: Robot, period: float, harmonics: int, limits: tuple, base: BaseParameters, friction: bool,
                  criterion: str):
