@@ -56,7 +56,7 @@ class BaseParameters:
         return checks.real_numbers("parameters", parameters, len(self.names)) @ self.matrix.T
 
     def columns(self, regressor: ArrayLike) -> np.ndarray:
-        """Select the columns of a regressor that belong to the base parameters; the product is unchanged.
+        """Select the columns of a regressor for the base parameters; the product with the parameters is unchanged.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RAN
         If true, add damping, Coulomb friction and armature of each joint. Damping and friction columns are independent;
         the armature may be part of a combination.
     tolerance : float, optional
-        Tolerance for dependent columns: the norm of a normalized column after projection onto the other columns.
+        Tolerance for dependent columns: residual norm of a normalized column after projection onto the others.
     seed : int, optional
         Seed of the random states.
 

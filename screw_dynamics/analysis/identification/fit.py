@@ -171,7 +171,7 @@ class Identification:
         Raises
         ------
         ValueError
-            If the result is of many recordings, whose single equations are not stored.
+            If the result is of many recordings, since their equations are not stored.
         """
         if self.equations is None:
             raise ValueError("explained: the equations of many recordings are not kept one by one")
