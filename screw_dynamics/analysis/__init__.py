@@ -1,2 +1,2 @@
-"""Analysis of measurements and given motions: parameters, payloads, contacts, calibration, elastic joints. May import
-robot and all that it may; scenes, simulated robots, logs and nodes import it."""
+"""Analysis of measurements and motions: identification, payloads, contacts, calibration, elastic joints. May import
+robot and everything that robot may import; scenes, simulated robots, logs and nodes import it."""

@@ -1,10 +1,10 @@
 """Geometric sensitivities of a link's pose, [MD] 6.2, and a minimal set of parameters for calibration. No ROS. May
-import robot and what is below it.
+import robot and lower layers.
 
 The pose of a link is the product of exponentials C = B_1 exp(X_1 q_1) ... B_k exp(X_k q_k) F over the joints that move
-it, F its pose in the last body: model.relative_poses, model.screws_body, and model.frames. Sensitivities are body-fixed
-twists of the link, C^-1 dC, and zero for joints that do not move it. A pose changes as B exp(m), with its six
-parameters m at 0."""
+it, with its pose F in the last body: model.relative_poses, model.screws_body, and model.frames. Sensitivities are
+body-fixed twists of the link, C^-1 dC, and zero for joints that do not move it. A pose changes as B exp(m), with six
+parameters m that are 0 at the nominal geometry."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, tilde
 from screw_dynamics.screws.groups import se3
 
-SMALL = 1e-9            # of the singular values of ad_X, relative to the largest: those below it count as 0
+SMALL = 1e-9            # singular values of ad_X below this fraction of the largest count as 0
 
 
 class Sensitivities(NamedTuple):
@@ -27,7 +27,7 @@ class Sensitivities(NamedTuple):
     Parameters
     ----------
     by_screws : ndarray (..., 6, b, 6)
-        Twists by each number of the screws X_j of b bodies.
+        Twists by each entry of the screws X_j of b bodies.
     by_poses : ndarray (..., 6, b, 6)
         Twists by each parameter of the poses B_j.
     by_frame : ndarray (6, 6)
@@ -63,9 +63,9 @@ def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivit
 
     Notes
     -----
-    A screw may change by any dX: in direction and place, by the motions of `axis_motions`, and in pitch and length,
-    which is the ratio of a gear. The twist is ``Ad_E^-1 dexp_(-X q)(dX) q`` by dX, where E is the link's pose in the
-    body, and ``Ad^-1_(exp(X q) E) m`` by m, at B.
+    A screw may change by any dX: its direction and position by the motions of `axis_motions`, its pitch, and its
+    length, which is a gear ratio. The twist is ``Ad_E^-1 dexp_(-X q)(dX) q`` for dX, where E is the link's pose in the
+    body, and ``Ad^-1_(exp(X q) E) m`` for m, at B.
     """
     checks.coordinates_alone("geometric_sensitivities", robot.model)
     model, q = robot.model, checks.real_numbers("q", q, robot.n)
@@ -91,8 +91,8 @@ def axis_motions(X: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray (6, r)
-        Orthonormal columns U. They change the screw by [U, X], which leaves pitch and length as they are. r is 4 for
-        joints that turn, and 2 for joints that slide, whose place does not matter.
+        Orthonormal columns U. They change the screw by [U, X], which preserves pitch and length. r is 4 for joints that
+        rotate, and 2 for prismatic joints, whose position does not matter.
     """
     X = checks.vector("X", X, 6)
     ad = np.block([[tilde(X[:3]), np.zeros((3, 3))], [tilde(X[3:]), tilde(X[:3])]])
@@ -101,12 +101,12 @@ def axis_motions(X: ArrayLike) -> np.ndarray:
 
 
 class GeometricParameters:
-    """A minimal, complete set of parameters p of a link's pose on a robot.
+    """A minimal, complete set of parameters p for the pose of a link on a robot.
 
     Parameters
     ----------
     robot : Robot
-        Robot at p = 0.
+        Robot with p = 0.
     link : str
         Name of a link other than the root.
 
@@ -117,13 +117,12 @@ class GeometricParameters:
 
     Notes
     -----
-    The parameters are the motions of the axis of each joint that moves the link, 4 if it turns and 2 if it slides, and
-    the 6 of the link's pose in its body. `names` has the names of the parameters, and `size` is their number.
+    The parameters are the axis motions of each joint that moves the link, 4 for rotating and 2 for prismatic joints,
+    and the 6 of the link's pose in its body. `names` are the names of the parameters, `size` is their number.
 
-    They are also enough for joints with errors in their zeros, and for a measuring frame that is not quite the root's:
-    a motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). If a mimic joint turns back
-    as far as the parallel joint which it follows turns, or slides along with it, poses do not show two of its
-    parameters.
+    They also cover joint zero errors and an error of the measurement frame relative to the root: a motion of all axes
+    and of the link has the same effect (He, Zhao, Yang, Yang, 2010). If a mimic joint turns back by the angle of its
+    parallel leader, or slides along with it, two of its parameters do not affect poses.
     """
 
     def __init__(self, robot: Robot, link: str):
@@ -139,7 +138,7 @@ class GeometricParameters:
         self.size = len(self.names)
 
     def changed(self, p: ArrayLike) -> Robot:
-        """Return the robot with the geometry of parameters p.
+        """Return the robot with the geometry given by parameters p.
 
         Parameters
         ----------
@@ -149,8 +148,8 @@ class GeometricParameters:
         Returns
         -------
         Robot
-            Robot with screws ``Ad_exp(U p_j) X_j`` and the link at F exp(p_end). Inertias stay the same in the frames
-            of the bodies.
+            Robot with screws ``Ad_exp(U p_j) X_j`` and the link at F exp(p_end). Inertias are unchanged in the body
+            frames.
         """
         p = checks.vector("p", p, self.size)
         model, screws = self.robot.model, self.robot.model.screws_body.copy()
@@ -161,7 +160,7 @@ class GeometricParameters:
         return Robot(replace(model, screws_body=screws, frames=frames), self.robot.gravity, self.robot.representation)
 
     def jacobian(self, p: ArrayLike, q: ArrayLike, robot: Robot | None = None) -> np.ndarray:
-        """Compute the derivative of the link's pose by the parameters.
+        """Compute the derivative of the link's pose with respect to the parameters.
 
         Parameters
         ----------
@@ -170,7 +169,7 @@ class GeometricParameters:
         q : array_like (..., n)
             Configurations.
         robot : Robot, optional
-            Robot changed(p), if it exists already.
+            Result of changed(p), if already computed.
 
         Returns
         -------
@@ -191,14 +190,14 @@ class GeometricParameters:
 
 
 def _body(model, link):
-    """Return the body of a link, other than the root, in whose frame poses are."""
+    """Return the body of a link. Raises ValueError for the root, the reference of the poses."""
     if model.known_link(link) == model.root:
         raise ValueError(f"link {link!r} is the root, in whose frame poses are: name another")
     return model.frames[link][0]
 
 
 def _path(model, body):
-    """(b,): True for the bodies that a body is carried by, and itself."""
+    """Return the mask (b,) of a body and its ancestors."""
     found = np.zeros(len(model.parents), dtype=bool)
     while body >= 0:
         found[body], body = True, model.parents[body]

@@ -1,7 +1,7 @@
-"""Contacts with the surroundings: total wrenches, the points where they press, and efforts of joints that go with them.
-No ROS. May import robot and what is below it.
+"""Contacts with the environment: total wrenches, centers of pressure, and inverse dynamics with contacts. No ROS. May
+import robot and lower layers.
 
-Contacts push and pull here: friction cones and unilateral contact are inequalities, which take a quadratic program."""
+Contacts are bilateral here: friction cones and unilateral contacts are inequalities, which need a quadratic program."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws.groups import se3
 
 Wrenches = Mapping[str, ArrayLike]
-RANK = 1e-12            # of the stance's Gram matrix: eigenvalues below it, relative to the largest, count as 0
-TOLERANCE = 1e-9        # of the equations of passive joints, relative to the largest effort and the robot's weight
+RANK = 1e-12            # eigenvalues of the stance's Gram matrix below this fraction of the largest count as 0
+TOLERANCE = 1e-9        # residual of passive joints, relative to the largest effort and the robot's weight
 
 
 # ------------------------------------------------------------------------------------------------- total wrenches
 def total_wrench(robot: Robot, q: ArrayLike, wrenches: Wrenches) -> np.ndarray:
-    """Sum wrenches on links, about the origin and in the axes of the root link.
+    """Sum wrenches on links, about the origin and along the axes of the root link.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def total_wrench(robot: Robot, q: ArrayLike, wrenches: Wrenches) -> np.ndarray:
 
 def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                     external: Wrenches | None = None) -> np.ndarray:
-    """Compute the wrench that all contacts together have to give in a motion.
+    """Compute the total wrench of all contacts that a motion requires.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     Returns
     -------
     ndarray (..., 6)
-        Wrench about the origin and in the axes of the root link: the rate of the momentum, less the weight and
+        Wrench about the origin and along the axes of the root link: the rate of the momentum minus the weight and
         `external`. For a robot on a fixed base, it is the wrench on the base.
     """
     rate, com = robot.centroidal_momentum_rate(q, qd, qdd), robot.center_of_mass(q)
@@ -73,10 +73,10 @@ def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     return wrench if external is None else wrench - total_wrench(robot, q, external)
 
 
-# ------------------------------------------------------------------------------------------------- points of pressure
+# ------------------------------------------------------------------------------------------------- ZMP and CoP
 def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                       normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """Compute the point of a plane about which the torque of a wrench is along the plane's normal.
+    """Compute the zero-moment point: the point of a plane where the torque of a wrench is along the plane's normal.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
     Returns
     -------
     ndarray (..., 3)
-        Zero-moment point in the frame of the wrench; NaN where no force is along the normal.
+        Zero-moment point in the frame of the wrench; NaN if the force along the normal is 0.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
 
 def center_of_pressure(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                        normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """Compute the point of a plane at which the pressure of contacts in this plane acts.
+    """Compute the center of pressure of contacts in a plane.
 
     Parameters
     ----------
@@ -123,17 +123,17 @@ def center_of_pressure(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
     point : array_like (..., 3), optional
         Point of the plane, in the frame of the wrench.
     normal : array_like (..., 3), optional
-        Normal of the plane towards the robot, in the frame of the wrench.
+        Normal of the plane toward the robot, in the frame of the wrench.
 
     Returns
     -------
     ndarray (..., 3)
-        Zero-moment point of the contacts; NaN where the force along the normal is not positive.
+        Zero-moment point of the contacts; NaN if the force along the normal is not positive.
 
     Notes
     -----
-    The contacts are one, or all: the common point is the mean of their points, weighted by their forces along the
-    normal. In the frame of a link, the wrench on it gives the point of its sole.
+    The wrench may be that of one contact or of all: the center of pressure of all is the mean of the single ones,
+    weighted by their normal forces. The wrench on a link, in the link's frame, yields the point on its sole.
 
     References
     ----------
@@ -154,16 +154,16 @@ class ContactEfforts(NamedTuple):
     wrenches : dict of str to ndarray (..., 6)
         Wrenches on the links at their origins, resolved in their frames.
     forces : dict of str to ndarray (..., k, 3)
-        Forces at the points of links in contact at points, in the axes of the links.
+        Contact forces at the points of links with point contacts, along the axes of the links.
     """
 
     tau: np.ndarray                     # (..., n) efforts, 0 at passive joints
     wrenches: dict[str, np.ndarray]     # {link: (..., 6)} on the links at their origins, resolved in their frames
-    forces: dict[str, np.ndarray]       # {link: (..., k, 3)} at the points of links in contact at points, in their axes
+    forces: dict[str, np.ndarray]       # {link: (..., k, 3)} at the points of links with point contacts, in their axes
 
 
 class _Stance(NamedTuple):
-    """Links in contact and, of each, the wrenches (6, m) of its unknowns; None in place of points for a surface."""
+    """The links in contact and, for each, the wrenches (6, m) of its unknowns. points: None for a surface."""
 
     points: dict[str, np.ndarray | None]
     spans: dict[str, np.ndarray]
@@ -177,7 +177,7 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
                              contacts: Mapping[str, ArrayLike | None] | Sequence[str], effort_weights: ArrayLike = 1.0,
                              wrench_weights: ArrayLike | Mapping[str, ArrayLike] = 1.0,
                              passive: Iterable[str] | None = None, external: Wrenches | None = None) -> ContactEfforts:
-    """Compute the efforts of joints and the wrenches of contacts that together cause a motion.
+    """Compute the efforts and the contact wrenches that cause a motion.
 
     Parameters
     ----------
@@ -188,17 +188,17 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
     qd : array_like (..., n)
         Velocities.
     qdd : array_like (..., n)
-        Accelerations. The motion is not checked: that contacts rest is up to qd and qdd.
+        Accelerations. The motion is not checked: qd and qdd must keep the contacts at rest.
     contacts : dict of str to array_like (k, 3) or None, or sequence of str
-        Links in contact: {link: None} for a surface, which gives any wrench, or {link: points} in the link's frame,
-        each of which gives any force; or names of links with surfaces.
+        Links in contact: {link: None} for a surface contact, with any wrench, or {link: points} in the link's frame
+        for point contacts, with any forces; or names of links with surface contacts.
     effort_weights : array_like, optional
-        Weights (n,) of the efforts, or one number, >= 0.
+        Weights (n,) of the efforts, or one number; >= 0.
     wrench_weights : array_like or dict of str to array_like, optional
-        Weights of the wrenches, > 0: a number or (6,), torque and force, in the axes of the links; for all links, or
-        {link: weights}. Points take the last three.
+        Weights of the wrenches, > 0: a number or (6,), torque and force, along the axes of the links; for all links, or
+        {link: weights}. Point contacts use the last three.
     passive : iterable of str, optional
-        Joints without motors, by default the free ones: a floating base.
+        Joints without motors. By default the free joints: a floating base.
     external : dict of str to array_like (..., 6), optional
         Other wrenches, as in Robot.inverse_dynamics.
 
@@ -210,13 +210,13 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
     Raises
     ------
     ValueError
-        If the motion or its efforts are not finite, or if the contacts cannot give what the passive joints require; the
-        message names these joints.
+        If the motion or its efforts are not finite, or if the contacts cannot provide the efforts of the passive
+        joints; the message names these joints.
 
     Notes
     -----
-    The equations M qdd + C qd + g = J^T W of the passive joints hold exactly. Of what is left to choose, the sum of
-    effort_weights tau^2 and wrench_weights W^2 is least.
+    The equations M qdd + C qd + g = J^T W of the passive joints hold exactly. Among the solutions, the one with the
+    least sum of effort_weights tau^2 and wrench_weights W^2 is returned.
     """
     required = robot.inverse_dynamics(q, qd, qdd, external)
     if not np.isfinite(required).all():
@@ -246,7 +246,7 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
 
 
 def _least(G, required, weights, wrench_weights, G_passive, required_passive):
-    """Solve for the x (..., m) that minimizes weights (required - G x)^2 + wrench_weights x^2, subject to G_passive x =
+    """Return the x (..., m) that minimizes weights (required - G x)^2 + wrench_weights x^2, subject to G_passive x =
     required_passive.
 
     Uses the Schur complement of the passive joints. If the constraint has no solution, returns the nearest x."""
@@ -255,14 +255,14 @@ def _least(G, required, weights, wrench_weights, G_passive, required_passive):
     back = H @ np.swapaxes(G_passive, -1, -2)
     schur = np.linalg.pinv(G_passive @ back, rcond=RANK, hermitian=True)
     x = np.einsum("...ij,...j->...i", H @ K, required)
-    for _ in range(3):                          # refined: the first of them has the rounding errors of the inverses
+    for _ in range(3):                          # iterative refinement: removes the rounding errors of the inverses
         left = required_passive - np.einsum("...ij,...j->...i", G_passive, x)
         x = x + np.einsum("...ij,...j->...i", back @ schur, left)
     return x
 
 
 def _stance(robot, contacts):
-    """Return the stance of links {link: None or points}, or names of links."""
+    """Return the stance of links {link: None or points}, or of names of links."""
     if isinstance(contacts, str) or not isinstance(contacts, (Mapping, list, tuple, set, frozenset)):
         raise ValueError(f"contacts must be names of links, or map them to points (k, 3) or None for a surface, "
                          f"not {checks.described(contacts)}")
@@ -281,14 +281,14 @@ def _stance(robot, contacts):
 
 
 def _passive(robot, passive):
-    """Names of joints without motors."""
+    """Return the names of the joints without motors."""
     if passive is not None:
         return [passive] if isinstance(passive, str) else list(passive)
     return [name for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True) if kind == "free"]
 
 
 def _weights(name, x, size, positive=True):
-    """Weights (size,), from one number or as many."""
+    """Return weights (size,), from one number or one per entry."""
     found = checks.vector(name, np.full(size, x) if np.ndim(x) == 0 else x, size)
     if not (found > 0.0 if positive else found >= 0.0).all():
         raise ValueError(f"{name} {found.tolist()} must be {'> 0' if positive else '>= 0'}")
@@ -296,7 +296,7 @@ def _weights(name, x, size, positive=True):
 
 
 def _wrench_weights(stance, given):
-    """Weights (m,) of the unknowns of a stance."""
+    """Return the weights (m,) of the unknowns of a stance."""
     found = [np.zeros(0)]
     for link, points in stance.points.items():
         if isinstance(given, Mapping) and link not in given:

@@ -1,9 +1,8 @@
-"""Differential inverse kinematics: joint velocities that follow several tasks at once within limits, by a quadratic
-program.
+"""Differential inverse kinematics: joint velocities that perform several tasks within limits, by a quadratic program.
 
-The velocities v minimize the sum of weight^2 |J v - r|^2 over the tasks, r the rate that each asks for, and damping
-|v|^2, between bounds that keep the limits of positions, velocities and accelerations. The solver is daqp, the extra
-[ik]: a dual active-set method (Arnstrom, Bemporad and Axehill 2022)."""
+The velocities v minimize the sum of weight^2 |J v - r|^2 over the tasks, with the desired rate r of each, plus damping
+|v|^2, subject to bounds from position, velocity and acceleration limits. The solver is daqp, the extra [ik]: a dual
+active-set method (Arnstrom, Bemporad and Axehill 2022)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,11 +25,11 @@ class Task(Protocol):
     Parameters
     ----------
     *args, **kwargs
-        Arguments of the class that has the method.
+        Arguments of the implementing class.
     """
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and rates at a configuration.
+        """Return the Jacobian rows and the desired rates at a configuration.
 
         Parameters
         ----------
@@ -49,26 +48,26 @@ class Task(Protocol):
 
 
 class FrameTask(NamedTuple):
-    """A link that takes a pose in the frame of a reference link.
+    """A task that moves a link to a pose in the frame of a reference link.
 
     Parameters
     ----------
     link : str
         Name of the link.
     pose : array_like (4, 4)
-        Pose to take, in the frame of the reference link.
+        Target pose in the frame of the reference link.
     twist : array_like (6,), optional
-        Twist with which the pose itself moves, resolved in its own frame.
+        Twist of the target pose, resolved in its own frame.
     weight : array_like, optional
         Weights (6,) of the rows, angular ones first, in the link's frame, or one number.
     gain : float, optional
         Gain in 1/s.
     reference : str, optional
-        Reference link, by default the root.
+        Reference link. By default the root.
 
     Notes
     -----
-    The rate is the gain times the screw that leads from the link to the pose, plus the pose's twist.
+    The rate is the gain times the screw from the link to the target pose, plus the twist of the target.
     """
 
     link: str
@@ -79,7 +78,7 @@ class FrameTask(NamedTuple):
     reference: str | None = None
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and rates at a configuration.
+        """Return the Jacobian rows and the desired rates at a configuration.
 
         Parameters
         ----------
@@ -105,14 +104,14 @@ class FrameTask(NamedTuple):
 
 
 class CenterOfMassTask(NamedTuple):
-    """A center of mass that takes a position in the root link's frame.
+    """A task that moves the center of mass to a position in the root link's frame.
 
     Parameters
     ----------
     position : array_like (3,)
-        Position to take, in m.
+        Target position in m.
     velocity : array_like (3,), optional
-        Velocity with which the position itself moves, in m/s.
+        Velocity of the target position in m/s.
     weight : array_like, optional
         Weights (3,) of the rows, or one number.
     gain : float, optional
@@ -125,7 +124,7 @@ class CenterOfMassTask(NamedTuple):
     gain: float = 10.0
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and rates at a configuration.
+        """Return the Jacobian rows and the desired rates at a configuration.
 
         Parameters
         ----------
@@ -149,12 +148,12 @@ class CenterOfMassTask(NamedTuple):
 
 
 class PostureTask(NamedTuple):
-    """A configuration to return to.
+    """A task that moves the robot to a configuration.
 
     Parameters
     ----------
     q : array_like (nq,)
-        Configuration.
+        Target configuration.
     weight : array_like, optional
         Weights (n,) of the velocities, or one number.
     gain : float, optional
@@ -166,7 +165,7 @@ class PostureTask(NamedTuple):
     gain: float = 1.0
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and rates at a configuration.
+        """Return the Jacobian rows and the desired rates at a configuration.
 
         Parameters
         ----------
@@ -189,7 +188,7 @@ class PostureTask(NamedTuple):
 
 def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd: ArrayLike | None = None,
                acceleration_limit: ArrayLike | None = None, damping: float = 1e-6, limits: bool = True) -> np.ndarray:
-    """Compute the joint velocities for the next dt seconds that follow tasks within limits.
+    """Compute the joint velocities for the next dt seconds that perform tasks within limits.
 
     Parameters
     ----------
@@ -198,17 +197,17 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     q : array_like (nq,)
         Configuration.
     tasks : sequence of Task
-        Tasks to follow at once.
+        Tasks to perform simultaneously.
     dt : float
-        Time in s, after which the robot is at robot.integrate(q, dt v).
+        Time step in s. After it the configuration is robot.integrate(q, dt v).
     qd : array_like (n,), optional
-        Present velocities, by default 0.
+        Present velocities. By default 0.
     acceleration_limit : array_like, optional
         Limits (n,) of accelerations, rad/s^2 or m/s^2, or one number.
     damping : float, optional
         Weight of the squared velocities, > 0.
     limits : bool, optional
-        Keep the model's position and velocity limits.
+        True to enforce the model's position and velocity limits.
 
     Returns
     -------
@@ -218,18 +217,18 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     Raises
     ------
     ValueError
-        If an argument has a wrong shape or is not finite. The message names it.
+        If an argument has a wrong shape or is not finite. The message names the argument.
     ImportError
         If daqp is not installed.
     RuntimeError
-        If daqp finds no velocities.
+        If daqp finds no solution.
 
     Notes
     -----
-    With an acceleration limit, v differs from the present velocities by no more than the limit times dt, and joints
-    brake in time for their position limits. Limits may contradict each other, if a joint is beyond one. Then it brakes
-    as hard as its acceleration limit allows, or moves back as fast as its velocity limit. Lie-group joints have limits
-    of velocity and acceleration alone.
+    With an acceleration limit, v differs from the present velocities by at most the limit times dt, and joints brake in
+    time for their position limits. Limits contradict each other if a joint is beyond one. It then brakes as hard as its
+    acceleration limit allows, or moves back as fast as its velocity limit allows. Lie-group joints only have velocity
+    and acceleration limits.
     """
     daqp = solver()
     q, dt = checks.vector("q", q, robot.nq), checks.positive("dt", dt)
@@ -244,11 +243,11 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
     v, _, status, _ = daqp.solve(H, f, np.zeros((0, robot.n)), upper, lower)
     if status != 1:
         raise RuntimeError(f"daqp found no velocities: exit flag {status}")
-    return np.clip(v, lower, upper)                                 # which daqp keeps to a tolerance
+    return np.clip(v, lower, upper)                                 # daqp satisfies the bounds up to a tolerance
 
 
 def _all_of(tasks):
-    """Return the tasks of an argument. Raises ValueError for one that is none."""
+    """Return the tasks of an argument. Raises ValueError for invalid tasks."""
     if isinstance(tasks, Task) or not isinstance(tasks, Sequence):
         raise ValueError(f"tasks must be a sequence of tasks, as [{type(tasks).__name__}(...)], not one alone")
     for k, task in enumerate(tasks):
@@ -260,7 +259,7 @@ def _all_of(tasks):
 
 def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceleration_limit: ArrayLike | None,
            limits: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the least and the largest velocities of the next dt seconds.
+    """Compute the velocity bounds for the next dt seconds.
 
     Parameters
     ----------
@@ -269,18 +268,18 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
     q : ndarray (nq,)
         Configuration.
     dt : float
-        Time in s.
+        Time step in s.
     qd : array_like (n,), optional
         Present velocities; 0 if None.
     acceleration_limit : array_like, optional
         Limits (n,) of accelerations, rad/s^2 or m/s^2, or one number; no limits if None.
     limits : bool
-        Keep the model's position and velocity limits.
+        True to enforce the model's position and velocity limits.
 
     Returns
     -------
     lower : ndarray (n,)
-        Least velocities.
+        Smallest velocities.
     upper : ndarray (n,)
         Largest velocities.
 
@@ -309,31 +308,33 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
 
 
 def _leading(distance, dt, acceleration):
-    """Return the largest velocity at which a joint can still stop within a distance in steps of dt, each of which
-    lowers the velocity by acceleration dt at most: in k steps v is distance / (k dt) + acceleration dt (k - 1) / 2."""
+    """Return the largest velocity from which a joint can stop within a distance.
+
+    Each step of dt lowers the velocity by at most acceleration dt. For k steps the velocity is distance / (k dt) +
+    acceleration dt (k - 1) / 2."""
     if acceleration is None:
         return distance / dt
     x = np.clip(distance, 0.0, 1e12) / (acceleration * dt**2)
     k = np.floor(0.5 * (1.0 + np.sqrt(1.0 + 8.0 * np.where(np.isfinite(x), x, 0.0))))
-    later = 0.5 * np.where(k > 1.0, acceleration, 0.0) * dt * (k - 1.0)             # of one step none, were it infinite
+    later = 0.5 * np.where(k > 1.0, acceleration, 0.0) * dt * (k - 1.0)             # 0 for one step, even if infinite
     return np.where(distance < 0.0, distance / dt, distance / (k * dt) + later)
 
 
 def solver() -> Any:
-    """Import daqp, the solver of quadratic programs.
+    """Import daqp, the quadratic-program solver.
 
     Returns
     -------
     module
-        Module daqp.
+        The module daqp.
 
     Raises
     ------
     ImportError
-        If daqp is not installed. The message has what to install.
+        If daqp is not installed. The message names the package to install.
     """
     try:
-        import daqp  # when it is called: an extra
+        import daqp  # imported here: an optional dependency
     except ImportError as error:
         raise ImportError("differential inverse kinematics takes the quadratic-program solver daqp, which is not "
                           "installed: pip install daqp, or screw_dynamics[ik]") from error

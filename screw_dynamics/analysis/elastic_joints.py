@@ -1,10 +1,10 @@
 """Analysis of robots with elastic drives: feed-forward, equilibria, resonances and compliance. No ROS. May import robot
-and what is below it.
+and lower layers.
 
 M(q) q'' + C(q, q') q' + g(q) = T^T K (theta - T q) for the links, B theta'' + D theta' + K (theta - T q) = torque for
-the motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any
-increasing torque. T is the identity, but for drives with a coupling, which are its rows. Without carriers motors have
-the kinetic energy of their own spin alone, Spong (1987): then such a robot is flat with the output q."""
+the motors, whose positions theta, torques and inertias are reflected to the joints; K x may be any increasing torque.
+T is the identity, except for rows of drives with a coupling. Motors without carriers only have the kinetic energy of
+their own spin, Spong (1987): such a robot is differentially flat with the output q."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,29 +22,29 @@ from screw_dynamics.robot import Robot
 
 from .spring_laws import deflection, law
 
-STEPS, HALVINGS = 100, 40       # of Newton's method for equilibria, and of one of its steps
+STEPS, HALVINGS = 100, 40       # limits of Newton steps for equilibria, and of halvings of one step
 
 
 class MotorMotion(NamedTuple):
-    """Motion of the motors of a robot with elastic drives, one motor for each joint of the links.
+    """Motion of the motors of a robot with elastic drives, one motor per joint of the links.
 
     Parameters
     ----------
     position, velocity, acceleration : ndarray (..., n)
         Motion of the motors.
     torque : ndarray (..., n)
-        Torques that cause the motion.
+        Torques for this motion.
     spring_torque : ndarray (..., n)
-        Torques of the springs. They are the efforts of the joints where each joint turns its own motor alone.
+        Torques of the springs. They equal the joint efforts if each joint only turns its own motor.
     q : ndarray (..., nq)
         Configurations of the robot with drives, for rollouts and steps.
     qd, qdd, tau : ndarray (..., n)
-        Velocities, accelerations and efforts of the robot with drives, with its n.
+        Velocities, accelerations and efforts of the robot with drives; n is that of this robot.
 
     Notes
     -----
-    Two motors on a joint have their mean motion and the sum of their torques. A joint without an elastic drive has its
-    own motion and effort. In q, qd, qdd and tau, parts that stiffen springs are at rest.
+    For two motors on a joint, the mean motion and the sum of the torques are given. A joint without an elastic drive
+    has its own motion and effort. In q, qd, qdd and tau, stiffness actuators are at rest.
     """
 
     position: np.ndarray
@@ -59,14 +59,14 @@ class MotorMotion(NamedTuple):
 
 
 class Modes(NamedTuple):
-    """Small oscillations about an equilibrium, slowest first.
+    """Small oscillations about an equilibrium, in order of increasing frequency.
 
     Parameters
     ----------
     squared : ndarray (k,)
-        Squares of the frequencies, rad^2/s^2. A negative one belongs to a posture that falls.
+        Squares of the frequencies, rad^2/s^2. A negative square means an unstable mode.
     shapes : ndarray (n, k)
-        Columns of velocities of the robot with drives, for which shapes.T M shapes is the identity.
+        Columns of velocities of the robot with drives, normalized so that shapes.T M shapes is the identity.
     """
 
     squared: np.ndarray
@@ -74,35 +74,35 @@ class Modes(NamedTuple):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """(k,), Hz; NaN of what does not oscillate."""
+        """The frequencies (k,), Hz; NaN for modes that do not oscillate."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(self.squared) / (2.0 * np.pi)
 
 
 class ElasticJoints:
-    """A robot with elastic drives, whose joints are all of one degree of freedom.
+    """A robot with elastic drives and only single-DoF joints.
 
     Parameters
     ----------
     robot : Robot
-        Robot with drives, by Robot.with_drives; or one without, and the numbers of drives at all of its joints.
+        Robot with drives, see Robot.with_drives; or one without, to which drives with the following values are added.
     stiffness : array_like, optional
         Stiffness K > 0, N m/rad or N/m: (n,) or one number.
     motor_inertia : array_like, optional
-        Inertia B > 0 of the motors behind the gear, kg m^2 or kg: (n,) or one number.
+        Inertia B > 0 of the motors, reflected to the joints, kg m^2 or kg: (n,) or one number.
     motor_damping : array_like, optional
         Damping D >= 0 of the motors, N m s/rad or N s/m: (n,) or one number.
 
     Raises
     ------
     ValueError
-        If numbers are out of range, if the robot has a Lie-group joint, an electric drive that its voltage commands, or
-        no elastic drive, or if couplings of drives leave a motion of the joints to which no motor turns.
+        If values are out of range, if the robot has a Lie-group joint, a voltage-controlled electric drive or no
+        elastic drive, or if couplings of drives leave a joint motion that turns no motor.
 
     Notes
     -----
-    `driven` is the robot with drives. `robot` is the robot of the links alone, without what is behind springs; its n is
-    the size of vectors of the joints.
+    `driven` is the robot with drives. `robot` is the robot of the links alone, without motors and stiffness actuators;
+    its n is the size of joint vectors.
     """
 
     def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
@@ -133,32 +133,32 @@ class ElasticJoints:
     def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, *,
                      settings: Mapping[str, float] | None = None, friction: bool = True,
                      neglect_damping: bool = False) -> MotorMotion:
-        """Compute the motion of the motors, and their torques, for a motion of the links.
+        """Compute the motion and the torques of the motors for a motion of the links.
 
         Parameters
         ----------
         q, qd, qdd, qddd, qdddd : array_like (..., n)
-            Positions of the links with their time derivatives up to the fourth.
+            Positions of the links and their time derivatives up to the fourth.
         settings : dict of str to float, optional
-            Where each part that stiffens a joint stays: the position of a lever, by default the middle of its range, or
+            Constant setting of each stiffness actuator: the position of a lever, by default the middle of its range, or
             half the angle between two motors, by default 0.
         friction : bool, optional
-            The friction of the model acts, of joints and of motors, the dry one by its sign; and losses of gears.
+            True to include the friction of joints and motors, Coulomb friction by its sign, and gear losses.
         neglect_damping : bool, optional
-            Allow springs with damping. theta is then the motion without it.
+            True to allow springs with damping; theta then neglects it.
 
         Returns
         -------
         MotorMotion
-            Motion with theta = q + x, where the spring at x has the torque that moves the links.
+            Motion with theta = q + x, where x is the deflection at which the spring's torque moves the links.
 
         Raises
         ------
         ValueError
-            If a drive has backlash, within which no torque fixes the motor, or a carrier; damping of its spring, for
-            which the motors are no such function of the motion, unless `neglect_damping`; or friction of a rigid motor
-            that several joints turn, with `friction`. If the robot has forces of its own other than springs
-            (forces.Spring) at joints of links.
+            If a drive has backlash, where the motor's position is undetermined, or a carrier; if its spring has damping
+            and `neglect_damping` is False, since the motion then does not determine the motors; if a rigid motor
+            that several joints turn has friction, with `friction`; or if the robot has force elements other than
+            springs (forces.Spring) at joints of links.
         """
         names = ("q", "qd", "qdd", "qddd", "qdddd")
         q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
@@ -175,7 +175,7 @@ class ElasticJoints:
                 raise ValueError(f"feed_forward: the drive of joint {joint!r} has {wrong}")
         settings = self._settings(settings)
         tau, rate, second = self.robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd, qdddd)
-        if self.robot.forces:                   # springs, linear in position and velocity but for where they rest
+        if self.robot.forces:                   # springs, affine in position and velocity
             of, rest = self.robot.drive_torque, self.robot.drive_torque(0.0 * q, 0.0 * q)
             tau, rate, second = tau - of(q, qd), rate - of(qd, qdd) + rest, second - of(qdd, qddd) + rest
         if friction:
@@ -197,7 +197,7 @@ class ElasticJoints:
         return MotorMotion(*found, tau, *whole)
 
     def _check_forces(self, friction):
-        """Raise ValueError for forces of the robot's own whose rates are not known here."""
+        """Raise ValueError for force elements of the robot whose time derivatives are not available."""
         for element in self.driven.forces:
             if isinstance(element, Friction) and not friction:
                 continue
@@ -206,7 +206,7 @@ class ElasticJoints:
                                  "joints of links is known here; Robot.with_forces takes what it is to be told without")
 
     def _motor(self, joint, motion, setting, friction, whole):
-        """Position, velocity, acceleration and torque of a joint's motor, which are put into those of everything."""
+        """Return position, velocity, acceleration and torque of a joint's motor, and write them to `whole`."""
         q, qd, qdd, tau, rate, second = motion
         drive, torque_of = self.driven.model.drives[joint], law(self.driven.model.drives[joint], np.asarray(setting))
         x = deflection(torque_of, tau)
@@ -232,42 +232,42 @@ class ElasticJoints:
         return theta, thetad, thetadd, tau + (1 + twice) * own
 
     def equilibrium(self, q: ArrayLike, *, settings: Mapping[str, float] | None = None) -> MotorMotion:
-        """Compute the motion of the motors that holds the links still against gravity.
+        """Compute the motor positions and torques that hold the links against gravity.
 
         Parameters
         ----------
         q : array_like (..., n)
             Positions of the links.
         settings : dict of str to float, optional
-            Where each part that stiffens a joint stays, as in feed_forward.
+            Constant setting of each stiffness actuator, as in feed_forward.
 
         Returns
         -------
         MotorMotion
-            Motion as feed_forward gives it.
+            Result of feed_forward at rest.
         """
         still = np.zeros(self.robot.n)
         return self.feed_forward(q, still, still, still, still, settings=settings, neglect_damping=True)
 
     def hanging(self, q: ArrayLike, guess: ArrayLike | None = None) -> np.ndarray:
-        """Find the configuration in which the links hang at rest on their springs.
+        """Compute the configuration in which the links are in equilibrium on their springs.
 
         Parameters
         ----------
         q : array_like (nq,)
-            Configuration of the robot with drives. The motors, and parts that stiffen springs, stay there.
+            Configuration of the robot with drives. The motors and stiffness actuators stay at their positions.
         guess : array_like (nq,), optional
-            Configuration at which the search starts, by default q.
+            Initial guess. By default q.
 
         Returns
         -------
         ndarray (nq,)
-            Configuration of the robot with drives. It may be one of several, and one that a disturbance ends.
+            Configuration of the robot with drives. There may be several solutions; the one found may be unstable.
 
         Raises
         ------
         ValueError
-            If the search, by Newton's method, ends without an equilibrium.
+            If Newton's method does not converge to an equilibrium.
         """
         x = self._one("q", q).copy()
         if guess is not None:
@@ -287,38 +287,38 @@ class ElasticJoints:
                 share *= 0.5
             else:
                 if size <= 1e-9 * (1.0 + np.abs(self.driven.gravity_torque(x)).max(initial=0.0)):
-                    return x                    # to rounding
+                    return x                    # converged to machine precision
                 break
             x = after
         raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; {size:g} N m or N are missing")
 
     def _one(self, name, q):
-        """Return a configuration (nq,) of the robot with drives, of finite numbers."""
+        """Return a finite configuration (nq,) of the robot with drives."""
         found = np.asarray(checks.finite_numbers(name, q, self.driven.nq), dtype=float)
         if found.ndim != 1:
             raise ValueError(f"{name} must be one configuration ({self.driven.nq},), not of shape {found.shape}")
         return found
 
     def _missing(self, x):
-        """Return the efforts that links need to stay, less those of springs."""
+        """Return the unbalanced efforts of the links: gravity torques minus those of springs."""
         return (self.driven.gravity_torque(x) - self._total.efforts(x, np.zeros(self.driven.n)))[self._links]
 
     def _stiffness(self, x):
-        """Return the derivative (..., n, n) of the efforts that hold everything still, by q: of gravity and of
-        springs."""
+        """Return the stiffness matrix (..., n, n): the derivative of the static efforts of gravity and springs with
+        respect to q."""
         still = np.zeros(self.driven.n)
         gravity = self.driven.inverse_dynamics_derivatives(x, still, still)[0]
         return gravity - self._total.derivatives(x, still).by_q[..., 0, :, :]
 
     def resonances(self, q: ArrayLike, *, motors: str = "free") -> Modes:
-        """Compute the modes about an equilibrium, under constant torques of the motors.
+        """Compute the modes about an equilibrium under constant motor torques.
 
         Parameters
         ----------
         q : array_like (nq,)
             Equilibrium of the robot with drives, such as `equilibrium(...).q` or the result of `hanging`.
         motors : {"free", "locked"}, optional
-            Motors move, or stay.
+            Motors move ("free") or are at rest ("locked").
 
         Returns
         -------
@@ -337,7 +337,7 @@ class ElasticJoints:
         return Modes(squared, shapes)
 
     def compliance(self, q: ArrayLike, link: str, reference: str | None = None) -> np.ndarray:
-        """Compute how far a link gives way to a small wrench on it, while the motors stand still.
+        """Compute the compliance of a link: its displacement per small wrench on it, with the motors at rest.
 
         Parameters
         ----------
@@ -346,18 +346,18 @@ class ElasticJoints:
         link : str
             Name of the link.
         reference : str, optional
-            Link along whose axes the result is resolved, by default the root.
+            Link in whose axes the result is resolved. By default the root.
 
         Returns
         -------
         ndarray (6, 6)
-            Rotation and displacement of the link's origin by the wrench, rad/(N m) to m/N, with gravity's change of
-            efforts. Its inverse is the stiffness.
+            Rotation and displacement of the link's origin per wrench, rad/(N m) to m/N, including the change of gravity
+            torques. Its inverse is the stiffness.
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If nothing resists some motion.
+            If the stiffness is singular.
         """
         q = self._one("q", q)
         J = self.driven.jacobian(q, link, "hybrid", reference)[:, self._links]
@@ -365,7 +365,7 @@ class ElasticJoints:
 
     def accelerations(self, q: ArrayLike, qd: ArrayLike, theta: ArrayLike, thetad: ArrayLike,
                       torque: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the accelerations of links and motors that torques of the motors cause.
+        """Compute the accelerations of links and motors from motor torques.
 
         Parameters
         ----------
@@ -386,12 +386,11 @@ class ElasticJoints:
         Raises
         ------
         ValueError
-            If a joint has no motor, or several.
+            If a joint does not have exactly one motor.
 
         Notes
         -----
-        For robots whose joints do not all have one motor, use Robot.forward_dynamics with the efforts of drive_torque
-        added.
+        For other robots, use Robot.forward_dynamics and add the efforts of Robot.drive_torque.
         """
         given = {"q": q, "qd": qd, "theta": theta, "thetad": thetad, "torque": torque}
         q, qd, theta, thetad, torque = checks.broadcast(
@@ -408,7 +407,7 @@ class ElasticJoints:
         return found[..., self._links], found[..., at]
 
     def _settings(self, settings):
-        """Return the setting of what stiffens each joint, {joint: value}, 0 where nothing does."""
+        """Return the setting of each joint's stiffness actuator, {joint: value}, 0 for joints without one."""
         drives, given = self.driven.model.drives, {} if settings is None else settings
         stiffened = {joint: drive.stiffness for joint, drive in drives.items()
                      if isinstance(drive.stiffness, (Antagonistic, LeverArm))}
@@ -425,7 +424,7 @@ class ElasticJoints:
 
 
 def _of_joints(robot, name, x, may_vanish):
-    """Return one number for each joint (n,). Raises ValueError, with the joint, if a number is out of range."""
+    """Return one number per joint (n,). Raises ValueError with the joint's name if a number is out of range."""
     if x is None:
         raise ValueError(f"{name} must be given")
     found = checks.vector(name, checks.each(name, x, robot.n), robot.n)

@@ -1,11 +1,11 @@
-"""Geometric sensitivities of the equations of motion, [MD] 6.2: how efforts and accelerations depend on the screws of
-all joints and on where these are placed. No ROS. May import robot and what is below it.
+"""Geometric sensitivities of the equations of motion, [MD] 6.2: derivatives of efforts and accelerations with respect
+to the screws and the placements of all joints. No ROS. May import robot and lower layers.
 
 The pose of a body in its parent is B exp(m) exp(X q), with its screw X, model.screws_body, its pose B at q = 0,
-model.relative_poses, and six parameters m at 0; inertias and wrenches stay the same in the frames of the bodies and
-links. dX and dm move the body against its parent by the twist z = dexp_(-X q)(dX) q + Ad_exp(-X q) dm, in the body's
-frame, so that its Ad_(C^-1 C_p) becomes Ad - ad_z Ad. All else is the recursion of [MD] (66), (67), differentiated:
-what `inverse_dynamics_derivatives` is by q, which is z = X. Sensitivities of a link's pose are in `calibration`."""
+model.relative_poses, and six parameters m, nominally 0. Inertias and wrenches are constant in the frames of bodies and
+links. dX and dm move the body relative to its parent by the twist z = dexp_(-X q)(dX) q + Ad_exp(-X q) dm, in the
+body's frame, so that its Ad_(C^-1 C_p) becomes Ad - ad_z Ad. The rest is the derivative of the recursion [MD] (66),
+(67), as in `inverse_dynamics_derivatives`, where z = X. `calibration` has the sensitivities of a link's pose."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from screw_dynamics.screws.groups import se3
 
 UNIT = np.eye(6)
 BRACKETS = np.swapaxes(se3.ad(UNIT[:, None], UNIT), -1, -2)     # (6, 6, 6): ad of each unit screw
-EACH = 12                                                       # parameters of a body: its screw, and m
+EACH = 12                                                       # parameters of a body: its screw X and m
 
 
 class MotionSensitivities(NamedTuple):
@@ -30,7 +30,7 @@ class MotionSensitivities(NamedTuple):
     Parameters
     ----------
     by_screws : ndarray (..., n, b, 6)
-        Derivatives by each number of the screws X_j, bodies in the order of model.body_names.
+        Derivatives by each entry of the screws X_j, bodies in the order of model.body_names.
     by_poses : ndarray (..., n, b, 6)
         Derivatives by each parameter m of the poses B_j.
     """
@@ -40,8 +40,8 @@ class MotionSensitivities(NamedTuple):
 
 
 class _Body(NamedTuple):
-    """A body in motion, in its frame: Ad from its parent, the twists z (..., 6, 12) by which its parameters move it,
-    and W with the derivative of W (..., 6, 12 b) by all parameters."""
+    """The motion of a body in its frame: Ad from its parent, the twists z (..., 6, 12) of its parameters, the wrench W,
+    and the derivative dW (..., 6, 12 b) with respect to all parameters."""
 
     Ad: np.ndarray
     z: np.ndarray
@@ -74,8 +74,8 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
 
     Notes
     -----
-    The time grows with the square of the number of bodies. A motion U of a joint's axis, as calibration.axis_motions
-    has them, changes its screw by dX = [U, X].
+    The computation time is quadratic in the number of bodies. A motion U of a joint's axis, as in
+    calibration.axis_motions, changes its screw by dX = [U, X].
     """
     checks.coordinates_alone("effort_sensitivities", robot.model)
     model, b = robot.model, len(robot.model.parents)
@@ -115,8 +115,8 @@ def acceleration_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: A
     Returns
     -------
     MotionSensitivities
-        Derivatives of the accelerations, -M^-1 times those of the efforts that cause them. They are not finite where
-        the mass matrix is singular.
+        Derivatives of the accelerations: -M^-1 times those of the efforts. They are not finite if the mass matrix is
+        singular.
 
     Raises
     ------
@@ -156,8 +156,7 @@ def _outward(robot, q, qd, qdd, wrenches):
 
 
 def _joints(model, q):
-    """Ad_(C^-1 C_p) (..., b, 6, 6) of all bodies, and the twists z (..., b, 6, 12) by which their parameters move
-    them."""
+    """Return Ad_(C^-1 C_p) (..., b, 6, 6) of all bodies, and the twists z (..., b, 6, 12) of their parameters."""
     X, q = model.screws_body, q[..., None]
     step = se3.exp(-q * X)                                                          # exp(-X q)
     by_screw = np.swapaxes(q[..., None] * se3.dexp(-q[..., None] * X[:, None], UNIT), -1, -2)
@@ -166,14 +165,14 @@ def _joints(model, q):
 
 
 def _on_links(robot, external):
-    """External wrenches {link: (..., 6)}."""
+    """Return the external wrenches {link: (..., 6)}, checked."""
     given = checks.wrenches({} if external is None else external, robot.link_names)
     return {robot.model.known_link(link): checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             for link, wrench in given.items()}
 
 
 def _on_bodies(robot, wrenches):
-    """Return the wrenches (..., 6) on each body, about and in its frame, of those on links."""
+    """Return the wrenches (..., 6) on the bodies, about and along their frames, from those on links."""
     total = [np.zeros(6) for _ in robot.model.parents]
     for link, wrench in wrenches.items():
         body, F = robot.model.frames[link]
@@ -187,16 +186,16 @@ def _columns(body):
 
 
 def _ad(X):
-    """ad_X (..., 6, 6) of screws (..., 6)."""
+    """Return ad_X (..., 6, 6) of screws (..., 6)."""
     return np.einsum("...k,kij->...ij", X, BRACKETS)
 
 
 def _ad_dual(W):
-    """Return the matrix (..., 6, 6) with which ad_V^T W = matrix V."""
+    """Return the matrix (..., 6, 6) for which ad_V^T W = matrix V."""
     return np.einsum("...k,jki->...ij", W, BRACKETS)
 
 
 def _sorted(robot, by):
-    """Derivatives (..., n, 12 b) as MotionSensitivities."""
+    """Return derivatives (..., n, 12 b) as MotionSensitivities."""
     by = by.reshape(*by.shape[:-1], len(robot.model.parents), EACH)
     return MotionSensitivities(by[..., :6], by[..., 6:])

@@ -1,10 +1,10 @@
-"""The smoothest motion through points, as feed-forward through springs takes it: four derivatives, all continuous.
+"""The smoothest motion through points, with four continuous derivatives, as feed-forward through springs requires.
 
 D. Mellinger, V. Kumar, "Minimum snap trajectory generation and control for quadrotors", ICRA 2011, for flat outputs of
 the fourth order; C. Richter, A. Bry, N. Roy, "Polynomial trajectory planning for aggressive quadrotor flight in dense
-indoor environments", ISRR 2013: what minimizes the integral of a squared derivative is piecewise polynomial, its
-unknowns are derivatives at the points, and these follow from linear equations. Here it is the fifth, of polynomials of
-degree 9, so that the fourth is continuous. No ROS, no robot. May import checks."""
+indoor environments", ISRR 2013: the minimizer of the integral of a squared derivative is piecewise polynomial; its
+unknowns are derivatives at the points, which solve linear equations. Here the fifth derivative is minimized by
+polynomials of degree 9, whose fourth derivatives are continuous. No ROS, no robot. May import checks."""
 from __future__ import annotations
 
 from math import perm
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 
-ORDER = 4                       # of the derivatives that are continuous
-GIVEN = ORDER + 1               # numbers at a point: the position, and these
+ORDER = 4                       # number of continuous derivatives
+GIVEN = ORDER + 1               # values at a point: the position and its derivatives
 DEGREE = 2 * GIVEN - 1
-UNEVEN = 100.0                  # the factor by which neighboring segments may differ; then rounding takes over
+UNEVEN = 100.0                  # largest ratio of neighboring segments; rounding errors dominate above
 
 
 class SmoothMotion:
@@ -28,21 +28,21 @@ class SmoothMotion:
     times : array_like (k,)
         Times of the points in s, increasing.
     values : array_like (5, k, n)
-        Positions of the points, and time derivatives up to the fourth.
+        Positions of the points, and their time derivatives up to the fourth.
     order : array_like (k,)
-        Number of derivatives of each point that are given, 0 to 4. All others are found.
+        Number of given derivatives of each point, 0 to 4. The others are computed.
 
     Raises
     ------
     ValueError
-        If an argument is wrong. The message names it.
+        If an argument is invalid. The message names the argument.
 
     Notes
     -----
-    The motion has the least sum, over its segments of duration h, of h^4 times the integral of the squared fifth
-    derivative. Before the first point and after the last it stays there, at rest. Between two points of order 4 it is
-    the one polynomial of degree 9 that has these ten values. The weights h^4 do not matter where points are evenly
-    apart, and keep the motion quiet where they are not.
+    The motion minimizes the sum, over its segments of duration h, of h^4 times the integral of the squared fifth
+    derivative. Before the first and after the last point it is at rest. Between two points of order 4 it is the
+    polynomial of degree 9 with these ten values. The weights h^4 have no effect for evenly spaced points, and avoid
+    large excursions for others.
     """
 
     def __init__(self, times: ArrayLike, values: ArrayLike, order: ArrayLike):
@@ -79,7 +79,7 @@ class SmoothMotion:
         return float(self.times[-1])
 
     def sample(self, t: ArrayLike) -> np.ndarray:
-        """Compute positions and derivatives at times.
+        """Compute positions and derivatives at given times.
 
         Parameters
         ----------
@@ -107,14 +107,14 @@ class SmoothMotion:
 
 
 def _end_matrix() -> np.ndarray:
-    """Return the matrix that maps the coefficients of powers of u to the values of a polynomial and its derivatives at
+    """Return the matrix that maps the coefficients of powers of u to the values and derivatives of a polynomial at
     u = 0, then at 1."""
     return np.array([[perm(j, d) * (u if j > d else float(j == d)) for j in range(DEGREE + 1)]
                      for u in (0.0, 1.0) for d in range(GIVEN)])
 
 
 def _energy() -> np.ndarray:
-    """Return the form of the values at both ends that is the integral over u of the squared fifth derivative."""
+    """Return the quadratic form of the values at both ends for the integral over u of the squared fifth derivative."""
     high = np.arange(GIVEN, DEGREE + 1)
     Q = np.zeros((DEGREE + 1, DEGREE + 1))
     factors = np.array([perm(j, GIVEN) for j in high], dtype=float)
@@ -122,13 +122,13 @@ def _energy() -> np.ndarray:
     return _FROM_ENDS.T @ Q @ _FROM_ENDS
 
 
-# Exact, as multiples of 1/24 and whole numbers: free derivatives lose three digits by rounding here.
+# Exact multiples of 1/24 and integers: otherwise free derivatives lose three digits to rounding.
 _FROM_ENDS = np.round(24.0 * np.linalg.inv(_end_matrix())) / 24.0
 _ENERGY = np.round(_energy())
 
 
 def _coefficients(spans: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Coefficients (10, segments, n) of powers of u, of values (5, points, n)."""
+    """Return coefficients (10, segments, n) of powers of u, from values (5, points, n)."""
     scaled = np.stack([values[:, :-1], values[:, 1:]]) * (spans**np.arange(GIVEN)[:, None])[None, ..., None]
     return np.tensordot(_FROM_ENDS, scaled.reshape(2 * GIVEN, *scaled.shape[2:]), 1)
 
@@ -142,12 +142,12 @@ def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
 
 
 def _completed(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Values (5, points, n) with the derivatives that were not given, where the gradient of the sum vanishes.
+    """Return values (5, points, n) with the missing derivatives, for which the gradient of the objective vanishes.
 
-    Equations of a point and its neighbors: elimination from the first to the last, and back."""
+    The equations are block tridiagonal: elimination runs from the first to the last point, and back."""
     k, n = values.shape[1:]
     unknown = np.arange(GIVEN) > order[:, None]
-    own, next_ = np.zeros((k, GIVEN, GIVEN)), np.zeros((k, GIVEN, GIVEN))     # blocks of the sum's form
+    own, next_ = np.zeros((k, GIVEN, GIVEN)), np.zeros((k, GIVEN, GIVEN))     # blocks of the quadratic form
     for s, h in enumerate(spans):
         scale = np.tile(h ** np.arange(GIVEN), 2)
         H = _ENERGY * np.outer(scale, scale) * h ** (ORDER - DEGREE)        # h^-9 of the integral, h^4 of the weight
@@ -158,7 +158,7 @@ def _completed(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.n
     x = np.concatenate((np.zeros((1, GIVEN, n)), found.swapaxes(0, 1), np.zeros((1, GIVEN, n))))
     before = np.concatenate((np.zeros((1, GIVEN, GIVEN)), next_[:-1].swapaxes(1, 2)))
     gradient = (before @ x[:-2] + own @ x[1:-1] + next_ @ x[2:]) * unknown[..., None]
-    own = own * (unknown[:, :, None] & unknown[:, None]) + np.eye(GIVEN) * ~unknown[:, None]      # what is given stays
+    own = own * (unknown[:, :, None] & unknown[:, None]) + np.eye(GIVEN) * ~unknown[:, None]      # given values stay
     next_[:-1] *= unknown[:-1, :, None] & unknown[1:, None]
     for i in range(1, k):
         factor = np.linalg.solve(own[i - 1], next_[i - 1]).T

@@ -1,4 +1,4 @@
-"""The torque of a drive's spring at deflections, and the deflection at torques, in NumPy."""
+"""Spring torques at given deflections, and deflections at given torques, in NumPy."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,12 +9,13 @@ import numpy as np
 from screw_dynamics.model.drive import Antagonistic, Drive, Hardening, LeverArm, Table
 
 Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
-HALVINGS = 1100         # of an interval of doubles, at most
+HALVINGS = 1100         # maximum number of halvings of an interval of doubles
 
 
 def law(drive: Drive, setting: np.ndarray) -> Law:
-    """x (...) -> torque, its slope, and the slope's slope, of the spring between joint and motor, at a setting of what
-    stiffens it: the lever's position, or half the angle between two motors."""
+    """Return the law x (...) -> torque, its first and its second derivative, of the spring between joint and motor.
+
+    setting: of the stiffness actuator, the lever's position or half the angle between two motors."""
     k = drive.stiffness
     if isinstance(k, LeverArm):
         K = k.coefficients[0] + (k.coefficients[1] + k.coefficients[2] * setting) * setting
@@ -26,8 +27,8 @@ def law(drive: Drive, setting: np.ndarray) -> Law:
 
 
 def give(drive: Drive, effort: float) -> float:
-    """Return the largest deflection of the spring between a joint and one of its motors under an effort >= 0, inf under
-    an infinite one; of a lever's, where it is softest."""
+    """Return the largest deflection of the spring between a joint and a motor under an effort >= 0; inf if the effort
+    is infinite. A lever is taken at its softest position."""
     if np.isinf(effort):
         return np.inf
     k, own = drive.stiffness, drive
@@ -68,10 +69,9 @@ def _table(spring: Table) -> Law:
 
 
 def deflection(torque_of: Law, torque: np.ndarray) -> np.ndarray:
-    """x (...) where an increasing law has torques (...): Newton's method between bounds, which are halved where that
-    leaves them."""
+    """Return x (...) where an increasing law has torques (...), by Newton's method with bisection as safeguard."""
     low, high = np.full(torque.shape, -1.0), np.full(torque.shape, 1.0)
-    for _ in range(HALVINGS):                   # doublings, until there are no larger doubles
+    for _ in range(HALVINGS):                   # double the interval, up to the largest doubles
         short, long = torque_of(high)[0] < torque, torque_of(low)[0] > torque
         if not (short.any() or long.any()):
             break

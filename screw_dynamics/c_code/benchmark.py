@@ -1,4 +1,4 @@
-"""The program that comes with an export and measures its functions, in C for POSIX."""
+"""The benchmark program of an export, in C for POSIX."""
 from collections.abc import Iterator
 
 from .functions import Function
@@ -9,7 +9,7 @@ from .template import filled
 
 
 def benchmark(export: Export) -> str:
-    """Return the text of the program."""
+    """Return the source of the program."""
     lines = block([export.title, "Measures each function, in ns: a call in a loop, of the fastest of many runs; "
                    "median, 99.9 % and worst of a million single calls, with what the clock and interruptions by "
                    "the system take."], hang="")
@@ -23,7 +23,7 @@ def benchmark(export: Export) -> str:
 
 
 def _measure(export, function: Function) -> Iterator[str]:
-    """Yield the measurement of a function, in the states that are recorded."""
+    """Yield the benchmark of a function in its recorded states."""
     scalar, state = export.dialect.scalar, f"k % {identifier(function.name)}_states"
     results = ", ".join(f"{identifier(x.name)}[{x.size}]" for x in function.outputs)
     yield from filled("c/benchmark_function.c", {

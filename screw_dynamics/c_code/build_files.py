@@ -1,8 +1,8 @@
-"""Files that build, install and find an export: CMake's package and pkg-config's file."""
+"""Files to build, install and find an export: for CMake and pkg-config."""
 from .layout import Export
 from .template import filled
 
-# @names@ are filled in by CMake.
+# CMake replaces @names@.
 PKG_CONFIG = """\
 # <title>
 prefix=${pcfiledir}/@to_prefix@
@@ -19,10 +19,10 @@ Cflags: -I${includedir}
 
 
 def cmake(export: Export) -> str:
-    """Return the text of CMakeLists.txt."""
+    """Return the contents of CMakeLists.txt."""
     return filled("c/build.cmake", {"title": export.title, "name": export.name, "NAME": export.name.upper()})
 
 
 def pkg_config(export: Export) -> str:
-    """Return the text of the file for pkg-config, which CMake completes."""
+    """Return the pkg-config file, which CMake completes."""
     return PKG_CONFIG.replace("<title>", export.title).replace("<name>", export.name)

@@ -1,4 +1,4 @@
-"""Functions of dynamics: efforts of motions, motions of efforts, and the matrices of the equations of motion."""
+"""Exported functions of dynamics: inverse and forward dynamics, and the matrices of the equations of motion."""
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,12 +16,12 @@ from .tracing import TracedRobot, Way, columns_of
 
 
 def _choices(model: Model) -> Choice:
-    """Return, for each quantity, the entries of which straight-line code takes the shortest."""
+    """Return, for each quantity, the candidate algorithms; the one with the shortest straight-line code is used."""
     return Choice(*candidates(None, model.shares_coordinates))
 
 
 def _by(entries: Sequence[Entry], own: int) -> dict[str, Way]:
-    """Return the ways by entries of the first `own` inputs."""
+    """Return {name: function that runs an entry on the first `own` inputs}."""
     return {entry.name: lambda robot, *inputs, entry=entry: [robot.run(entry, *inputs[:own])] for entry in entries}
 
 
@@ -30,7 +30,7 @@ def _symbols(entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def inverse_dynamics(model: Model, options: Options) -> list[Function]:
-    """tau = M qdd + C qd + g - J^T W."""
+    """Return the function tau = M qdd + C qd + g - J^T W."""
     inputs = (configuration(model), velocities(model), accelerations(model), *at_run_time(options))
     entries = [UNDER_LOAD["inverse_dynamics"]] if options.external else _choices(model).inverse_dynamics
     ways = _by(entries, 3) if not options.external else {
@@ -46,7 +46,7 @@ def _under(options):
 
 
 def accelerations_by(model: Model, options: Options) -> tuple[dict[str, Way], dict[str, str]]:
-    """Return the ways to accelerations from q, qd and tau, and what their symbols are."""
+    """Return the ways to compute accelerations from q, qd and tau, and descriptions of their symbols."""
     entries = _choices(model).forward_dynamics
     if not options.external:
         return _by(entries, 3), _symbols(entries)
@@ -65,7 +65,7 @@ def accelerations_by(model: Model, options: Options) -> tuple[dict[str, Way], di
 
 
 def forward_dynamics(model: Model, options: Options) -> list[Function]:
-    """qdd of tau."""
+    """Return the function qdd(q, qd, tau)."""
     inputs = (configuration(model), velocities(model), efforts(model), *at_run_time(options))
     ways, symbols = accelerations_by(model, options)
     caused = "efforts and external wrenches" if options.external else "efforts"
@@ -74,7 +74,7 @@ def forward_dynamics(model: Model, options: Options) -> list[Function]:
 
 
 def gravity_torque(model: Model, options: Options) -> list[Function]:
-    """g(q)."""
+    """Return the function g(q)."""
     inputs = (configuration(model), *at_run_time(options, external=False))
     entries = _choices(model).gravity_torque
     return [Function("gravity_torque", "the efforts g(q) that hold the robot still", inputs, (efforts(model),),
@@ -83,7 +83,7 @@ def gravity_torque(model: Model, options: Options) -> list[Function]:
 
 
 def coriolis_torque(model: Model, options: Options) -> list[Function]:
-    """C qd: by an algorithm of its own, or as inverse dynamics without accelerations and gravity."""
+    """Return the function C qd, by a dedicated algorithm or as inverse dynamics without accelerations and gravity."""
     inputs = (configuration(model), velocities(model), *at_run_time(options, external=False, gravity=False))
     entries, inverse = _choices(model).coriolis_torque, _choices(model).inverse_dynamics
     ways = _by(entries, 2) | {
@@ -94,7 +94,7 @@ def coriolis_torque(model: Model, options: Options) -> list[Function]:
 
 
 def bias_torque(model: Model, options: Options) -> list[Function]:
-    """C qd + g."""
+    """Return the function C qd + g."""
     inputs = (configuration(model), velocities(model), *at_run_time(options, external=False))
     entries = _choices(model).inverse_dynamics
     ways = {entry.name: lambda robot, q, qd, *_, entry=entry: [robot.run(entry, q, qd, np.zeros(len(qd)))]
@@ -104,7 +104,7 @@ def bias_torque(model: Model, options: Options) -> list[Function]:
 
 
 def mass_matrix(model: Model, options: Options) -> list[Function]:
-    """M(q)."""
+    """Return the function M(q)."""
     inputs = (configuration(model), *at_run_time(options, external=False, gravity=False))
     entries = _choices(model).mass_matrix
     M = Array("M", (model.n, model.n), "mass matrix, symmetric, in kg m^2, kg m or kg")
@@ -112,7 +112,7 @@ def mass_matrix(model: Model, options: Options) -> list[Function]:
 
 
 def mass_matrix_inverse(model: Model, options: Options) -> list[Function]:
-    """M(q)^-1, from M = L^T D L, as sparse as the tree."""
+    """Return the function M(q)^-1, by the factorization M = L^T D L, which is as sparse as the tree."""
     inputs = (configuration(model), *at_run_time(options, external=False, gravity=False))
     entries = _choices(model).mass_matrix
 
@@ -129,7 +129,7 @@ def mass_matrix_inverse(model: Model, options: Options) -> list[Function]:
                 factorize_tree(parents, H, n)
                 substitute_tree(parents, H, B)
             for i, j in zip(*np.tril_indices(n, -1), strict=True):
-                B[i, j] = B[j, i]           # the half that takes fewer operations
+                B[i, j] = B[j, i]           # copy the half that takes fewer operations
             return [B]
         return inverted
     inverse = Array("inverse", (model.n, model.n), "inverse of the mass matrix, symmetric")
@@ -138,7 +138,7 @@ def mass_matrix_inverse(model: Model, options: Options) -> list[Function]:
 
 
 def coriolis_matrix(model: Model, options: Options) -> list[Function]:
-    """C(q, qd)."""
+    """Return the function C(q, qd)."""
     inputs = (configuration(model), velocities(model), *at_run_time(options, external=False, gravity=False))
     entries = _choices(model).coriolis_matrix
     C = Array("C", (model.n, model.n), "matrix of the Christoffel symbols of M")
@@ -147,7 +147,7 @@ def coriolis_matrix(model: Model, options: Options) -> list[Function]:
 
 
 def inverse_dynamics_derivatives(model: Model, options: Options) -> list[Function]:
-    """dtau/dq, dtau/dqd and M."""
+    """Return the function of dtau/dq, dtau/dqd and M."""
     inputs = (configuration(model), velocities(model), accelerations(model), *at_run_time(options, external=False))
     n = (model.n, model.n)
     outputs = (Array("tau_by_q", n, "row i: derivatives of tau[i] by q, along the joint screws"),
@@ -157,7 +157,7 @@ def inverse_dynamics_derivatives(model: Model, options: Options) -> list[Functio
 
 
 def forward_dynamics_derivatives(model: Model, options: Options) -> list[Function]:
-    """dqdd/dq, dqdd/dqd and M^-1."""
+    """Return the function of dqdd/dq, dqdd/dqd and M^-1."""
     inputs = (configuration(model), velocities(model), efforts(model), *at_run_time(options, external=False))
     n = (model.n, model.n)
     outputs = (Array("qdd_by_q", n, "row i: derivatives of qdd[i] by q, along the joint screws"),
@@ -168,19 +168,19 @@ def forward_dynamics_derivatives(model: Model, options: Options) -> list[Functio
 
 
 def _three(name, summary, inputs, outputs, entry):
-    """Return a function of three matrices, which the algorithm and the method of the same name compute."""
+    """Return a function with three matrices as results, which one algorithm computes."""
     return Function(name, summary, inputs, outputs,
                     {entry.name: lambda robot, *x: list(robot.run(entry, *x[:3]))}, _symbols([entry]))
 
 
 def _named(model):
-    """Return the names of bodies: of a link, with those that are fixed to it, or of a body without mass, the joint that
-    it is in."""
+    """Return descriptions of the bodies: the name of a link, which includes links fixed to it, or the joint of a
+    massless body."""
     return [body if model.is_link[i] else f"inside {model.body_joints[i]}" for i, body in enumerate(model.body_names)]
 
 
 def torque_regressor(model: Model, options: Options) -> list[Function]:
-    """Y(q, qd, qdd)."""
+    """Return the function Y(q, qd, qdd)."""
     further = tuple(x for x in at_run_time(options, external=False) if x.name == "gravity")
     inputs = (configuration(model), velocities(model), accelerations(model), *further)
     Y = Array("Y", (model.n, PARAMETERS * len(model.parents)),

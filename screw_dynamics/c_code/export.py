@@ -1,4 +1,4 @@
-"""Export of a robot to a folder of C: arguments are checked, functions are traced, printed and written."""
+"""Export of a robot to a folder of C files: checks arguments, traces functions, prints and writes them."""
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -27,19 +27,19 @@ from .source import source
 from .tracing import Straight, shortest
 from .wrapper import wrapper
 
-LONGEST = 100_000       # operations of a function: compilers take about a minute for so many
+LONGEST = 100_000       # operations per function: compilers take about a minute for that many
 PRECISIONS = "double", "float"
 FILES = {"include/{0}/{0}.h": header, "include/{0}/{0}.hpp": wrapper, "src/{0}.c": source,
          "test/self_test.c": self_test, "test/recorded.h": values_header, "test/benchmark.c": benchmark,
          "CMakeLists.txt": cmake, "{0}.pc.in": pkg_config, "README.md": readme}
-# Words of C++ that are none of C; names that compilers may have as macros; and targets that CMake and libraries have.
+# Keywords of C++ that C does not have; names that compilers may define as macros; targets of CMake and libraries.
 _CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await "
                  "co_return co_yield compl concept consteval constexpr constinit const_cast decltype delete "
                  "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr "
                  "operator or or_eq private protected public reinterpret_cast requires static_assert static_cast std "
                  "template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq main "
                  "linux unix".split())
-# Of the C library, as far as a robot could be called so: a namespace of C++ cannot.
+# Functions of the C library with plausible robot names, which cannot be C++ namespaces.
 _FUNCTIONS = frozenset({name + kind for kind in ("", "f", "l") for name in (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim "
     "finite floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma log log10 log1p log2 logb modf nan "
@@ -49,18 +49,19 @@ _FUNCTIONS = frozenset({name + kind for kind in ("", "f", "l") for name in (
         "labs ldiv malloc printf puts qsort rand random remove rename rewind rindex scanf select signal system time "
         "timezone tzname tzset valloc".split()))
 _TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
-OURS = "printed by screw_dynamics"      # what each file of an export says
+OURS = "printed by screw_dynamics"      # part of each file of an export
 
 
 def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: Iterable[str] | None,
           links: Iterable[str | Sequence[str]] | None, precision: str, external: Iterable[str], payload: Iterable[str],
           gravity: bool, ros2_control: str | None = None) -> list[Path]:
-    """Write the files of `texts` to a folder, which is made; returns their paths. FileExistsError names one that is
-    another's. ros2_control: of `package_texts`."""
-    if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):     # "" would be the current one
+    """Write the files of `texts` to a folder, which is created if missing, and return their paths.
+
+    Raises FileExistsError if a file exists that is not of an export. ros2_control: package name for `package_texts`."""
+    if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):     # "" would be the current folder
         raise ValueError(f"folder {checks.described(folder)} must be a path")
     root = Path(folder)
-    if name is None:        # no package has the name of another that is in it
+    if name is None:        # the C package must not have the name of the ROS package around it
         name = identifier(root.resolve().name) if ros2_control is None else f"{ros2_control}_dynamics"
     arguments = name, quantities, links, precision, external, payload, gravity
     found = texts(robot, *arguments) if ros2_control is None else package_texts(robot, ros2_control, *arguments)
@@ -74,20 +75,19 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
 
 
 def _is_ours(text):
-    """Return True for a file of an export; comments may break its title into two lines."""
+    """Return True for a file of an export. The title in its comment may be broken into two lines."""
     return OURS in " ".join(text.replace("\n *", " ").split())
 
 
 def texts(*arguments: Any) -> dict[str, str]:
-    """Return the files of an export {path: text}, the same bytes in each run; arguments as of `prepared`."""
+    """Return the files of an export {path: text}, byte-identical in each run; arguments as for `prepared`."""
     return _files(prepared(*arguments))
 
 
 def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable[str] | None = None,
                   links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
                   external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> dict[str, str]:
-    """Return the files of a package of ros2_control with that name {path: text}; those of `texts` are in a folder of
-    it."""
+    """Return the files {path: text} of a ros2_control package with that name; those of `texts` are in a subfolder."""
     quantities = None if quantities is None else _several("quantities", quantities)
     external, payload = _several("external", external), _several("payload", payload)
     known_package(robot, ros2_control, _CPP, quantities, precision,
@@ -97,7 +97,7 @@ def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable
 
 
 def _files(export: Export) -> dict[str, str]:
-    """Return the files of an export alone."""
+    """Return the files of an export without a package."""
     return {path.format(export.name): text(export) for path, text in FILES.items()}
 
 
@@ -105,8 +105,10 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
              external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True
              ) -> Export:
-    """Return the Export of what was asked for; loops: over bodies, where straight lines are too long. Raises ValueError
-    naming what cannot be exported."""
+    """Return the Export for the arguments of Robot.export_c.
+
+    loops: True to print loops over bodies if straight-line code is too long. Raises ValueError for quantities, links or
+    names that cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     if not fit or name in KEYWORDS | _CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
@@ -132,8 +134,8 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
 
 
 def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
-    """Return the straight lines of a function, or its loops where these are too long. Raises ValueError if there are
-    neither."""
+    """Return the straight-line code of a function, or its loops if that is too long. Raises ValueError if neither is
+    possible."""
     inputs = {x.name: x.shape for x in function.inputs}
     try:
         return shortest(function.ways, inputs, {name: identifier(name) for name in inputs}, robot, LONGEST)
@@ -149,14 +151,14 @@ def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
 
 
 def _several(what, given) -> list:
-    """Return what was given as a list, of one text too. Raises ValueError for what is neither text nor iterable."""
+    """Return an iterable, or a single string, as a list. Raises ValueError for other arguments."""
     if not isinstance(given, Iterable):
         raise ValueError(f"{what} {checks.described(given)} must be names")
     return [given] if isinstance(given, str) else list(given)
 
 
 def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
-    """(link, representation, reference) of each link of kinematics; by default of bodies that carry no other."""
+    """Return (link, representation, reference) of each link for kinematics; by default of bodies without children."""
     model = robot.model
     if links is None:
         carriers = set(model.parents)
@@ -176,7 +178,7 @@ def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
 
 
 def _names(robot, what, links) -> tuple[str, ...]:
-    """Names of links that move."""
+    """Return the names of links. Raises ValueError for links that do not move."""
     found = [robot.model.known_link(link) for link in _several(what, links)]
     for link in found:
         if robot.model.frames[link][0] < 0:

@@ -1,4 +1,4 @@
-"""Functions that are exported: of arrays of fixed sizes, each with the algorithms that compute it."""
+"""Descriptions of exported functions: their fixed-size arrays and the algorithms that compute them."""
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from .tracing import Way
 
 
 class Array(NamedTuple):
-    """An argument or result: its name, shape (() is a number), and what it is, with units."""
+    """An argument or result: its name, shape (() for a number), and its meaning with units."""
 
     name: str
     shape: tuple[int, ...]
@@ -17,14 +17,15 @@ class Array(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of its entries."""
+        """The number of entries."""
         return int(np.prod(self.shape, dtype=int))
 
 
 class Function(NamedTuple):
-    """A function: name without the prefix, what it is, inputs and outputs; ways {name of an algorithm: how it runs on a
-    TracedRobot and arrays of the inputs}, of which the shortest is taken; and what columns of the algorithms' tables
-    are, {} where no algorithm runs on the bodies."""
+    """A function: name without prefix, summary, inputs and outputs.
+
+    ways {name of an algorithm: function of a TracedRobot and the input arrays}; the one with the fewest operations is
+    used. symbols {name: description of the columns of its table}, {} if no algorithm runs on the bodies."""
 
     name: str
     summary: str
@@ -35,8 +36,8 @@ class Function(NamedTuple):
 
 
 class Options(NamedTuple):
-    """The options of an export: the links of kinematics, (link, representation, reference) each; the links on which
-    external wrenches act, and payloads are; True if gravity is an argument."""
+    """The options of an export: (link, representation, reference) of the links for kinematics; the links with external
+    wrenches and with payloads; True if gravity is an argument."""
 
     links: tuple[tuple[str, str, str], ...] = ()
     external: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ def configuration(model: Model) -> Array:
 
 
 def per_coordinate(model: Model, name: str, meaning: str) -> Array:
-    """Return an argument or result with a number for each coordinate."""
+    """Return an argument or result with one number per velocity coordinate."""
     return Array(name, (model.n,), meaning)
 
 
@@ -70,8 +71,8 @@ def efforts(model: Model, meaning: str = "efforts") -> Array:
 
 
 def at_run_time(options: Options, external: bool = True, gravity: bool = True) -> tuple[Array, ...]:
-    """Return the further arguments that options bring to a function that depends on masses, and if so on external
-    wrenches and gravity."""
+    """Return the additional arguments of a function that depends on masses, and optionally on external wrenches and
+    gravity."""
     found = [Array(f"external_{link}", (6,), f"external wrench on {link}: torque (N m) about its origin and force (N), "
                    "in its frame") for link in options.external if external]
     if gravity and options.gravity:

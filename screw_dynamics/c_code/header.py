@@ -1,4 +1,4 @@
-"""The header: declarations with units, orders and signs."""
+"""The C header: declarations with units, array layouts and sign conventions."""
 from .layout import Export, block
 from .printing import WIDTH, wrapped
 
@@ -13,7 +13,7 @@ them."""
 
 
 def header(export: Export) -> str:
-    """Return the text of the header."""
+    """Return the contents of the header."""
     robot, name, upper = export.robot, export.name, export.name.upper()
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
     run_time = ", unless a function takes it" if any(

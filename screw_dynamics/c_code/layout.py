@@ -1,4 +1,4 @@
-"""Data common to all files of an export: the robot, the functions with their straight lines, and the names in C."""
+"""Data common to all files of an export: the robot, the functions with their code, and their names in C."""
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from .tracing import Straight
 
 @contextmanager
 def printed(function: Function) -> Iterator[None]:
-    """Add the name of the function to a ValueError for a number that C cannot represent."""
+    """Add the function's name to ValueErrors in a `with` block, for numbers that C cannot represent."""
     try:
         yield
     except ValueError as error:
@@ -23,7 +23,7 @@ def printed(function: Function) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Export:
-    """A robot, the dialect of its C, and its functions with their straight lines; version: of this package."""
+    """A robot, the dialect of its C, and its functions with their straight-line code; version: of this package."""
 
     robot: Any
     dialect: Dialect
@@ -32,12 +32,12 @@ class Export:
 
     @property
     def name(self) -> str:
-        """The prefix of all names, also that of the files."""
+        """The prefix of all names, including file names."""
         return self.dialect.prefix
 
     @property
     def title(self) -> str:
-        """The title of its files."""
+        """The title of the files."""
         return (f"{self.name}: dynamics of a robot of {_count(len(self.robot.joint_names), 'joint')}, in "
                 f"{self.dialect.scalar} precision; printed by screw_dynamics {self.version}, not to be edited.")
 
@@ -51,27 +51,27 @@ class Export:
         return f"void {self.called(function)}({', '.join(arguments)})"
 
     def declared(self, x: Array, const: str = "") -> str:
-        """Return an argument as a declaration."""
+        """Return the declaration of an argument."""
         text = (f"{self.dialect.scalar} {identifier(x.name)}" if x.shape == () else
                 f"{const}{self.dialect.scalar} {identifier(x.name)}[{x.size}]")
         return text.replace(" ", UNBROKEN)
 
     def meanings(self, function: Function) -> Iterator[str]:
-        """Yield a line for each argument and result: what it is."""
+        """Yield a line with the meaning of each argument and result."""
         for x in (*function.inputs, *function.outputs):
             size = "" if x.shape == () else f" ({' x '.join(map(str, x.shape))}, row after row)" if len(x.shape) > 1 \
                 else f" ({x.size})"
             yield f"{'in ' if x in function.inputs else 'out'} {identifier(x.name)}{size}: {x.meaning}"
 
     def kind_of(self, joint: str) -> str:
-        """Return the kind of a joint, and of one on a group what its numbers are."""
+        """Return the kind of a joint and, for a Lie-group joint, the entries of q and of the velocities."""
         kind = self.robot.model.kind_of(joint)
         if kind not in GROUPS:
             return kind
         return f"{kind}: q is {' '.join(GROUPS[kind].numbers)}, velocities {' '.join(GROUPS[kind].motions)}"
 
     def coordinates(self) -> Iterator[str]:
-        """Yield a line for each joint: the indices and the meaning of its numbers."""
+        """Yield a line for each joint with the indices of its coordinates and its kind."""
         robot = self.robot
         for joint in robot.joint_names:
             q, v = robot.q_slices[joint], robot.v_slices[joint]
@@ -89,7 +89,7 @@ def _count(n, one):
 
 
 def block(paragraphs: Iterable[str], hang: str = "  ") -> list[str]:
-    """Return a comment of some paragraphs, each in lines that are not too long."""
+    """Return a comment with paragraphs, wrapped to the line width."""
     lines = [line for text in paragraphs
              for line in textwrap.wrap(comment(text), 115, subsequent_indent=hang, break_on_hyphens=False) or [""]]
     return [f"{'/*' if i == 0 else ' *'} {line}".rstrip() for i, line in enumerate(lines)] + [" */"]

@@ -1,8 +1,8 @@
-"""Functions of long robots: loops over tables of their links, whose lines are those of the algorithm for any body.
+"""Functions of long robots: loops over tables of their links, with the algorithm's code for a generic body.
 
-The algorithm runs on the numbers of a trace for a small tree, whose links are symbols. It leaves the same lines for
-each body, and one in the middle stands for all: what it reads that lines of another body, or of another loop, have
-written is in memory, and what others read of it is written there."""
+The algorithm is traced for a small tree with symbolic links. It generates the same code for each body, and a body in
+the middle represents all. Values that its code reads from another body or loop are stored in memory, and values that
+other bodies read are written to memory."""
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from screw_dynamics.numbers.values import map_numbers
 from .printing import Dialect, Statements, wrapped
 from .tracing import Notes, TracedRobot, Way, paths
 
-# The slots of the parents of the bodies of a tree, and the body that stands for all: so far from both ends of its chain
-# that nothing is 0 for being near to one, and with a sibling, which adds to what its parent has before it does.
+# The parent slots of a tree, and its representative body. This body is far enough from both ends of its chain for no
+# value to be 0 as at an end, and has a sibling, which adds to their parent's values first.
 ANY, OUTMOST = 6, 11
 PARENTS = *range(OUTMOST), ANY - 1, *range(OUTMOST + 1, OUTMOST + 5)
 OWN, PARENT = "self", "parent"
@@ -25,12 +25,14 @@ HELD = {ANY: OWN, ANY - 1: PARENT}
 
 
 class NotOneLoop(Exception):
-    """A function whose results no loop over bodies writes, each of them once, in the same way at each body."""
+    """The error of a function that cannot be written as loops over bodies, with each result written once, alike."""
 
 
 class Loop(NamedTuple):
-    """A loop over bodies: its direction, its operations, and what it writes, (place, number) each; what it reads of the
-    world, (name, constant) each; and the names of all that it reads of bodies."""
+    """A loop over bodies.
+
+    outward: its direction. operations; results: (place, number) of the values that it writes. world: (name, constant)
+    of the values that it reads from the world. bodies: names of all values that it reads from bodies."""
 
     outward: bool
     operations: list[Operation]
@@ -40,14 +42,14 @@ class Loop(NamedTuple):
 
 
 class Looped(NamedTuple):
-    """The loops of a function: the way by which it is computed; the numbers of links that differ, by their names, and
-    those of bodies that are kept."""
+    """The loops of a function. way: name of its algorithm; links: values that differ between links, by name; bodies:
+    names of the values stored for each body."""
 
     way: str
     loops: list[Loop]
     links: dict[str, list[float]]
     bodies: list[str]
-    tree: list[tuple[int, int]]         # of each slot that of its parent, and its coordinate
+    tree: list[tuple[int, int]]         # (slot of the parent, coordinate) of each slot
 
     @property
     def operations(self) -> list[Operation]:
@@ -56,8 +58,8 @@ class Looped(NamedTuple):
 
 
 class _Events(Notes):
-    """Notes in the order in which they were made: ("at", operations until then, slot) where an algorithm turns to a
-    body, ("write", operations, (column, slot, number)) where it writes to its table."""
+    """Notes in chronological order: ("at", operations so far, slot) when an algorithm starts to process a body,
+    ("write", operations, (column, slot, number)) when it writes to its table."""
 
     def __init__(self, trace: Trace):
         super().__init__(trace)
@@ -65,19 +67,19 @@ class _Events(Notes):
         self._slot: int | str | None = None
 
     def section(self, of: int | str) -> None:
-        """Mark the operations that follow as those at a body, where nothing is known that was computed at another."""
+        """Mark the following operations as those of a body, and forget the values computed at other bodies."""
         if of != self._slot:
             self._slot = of
             self._trace.forget()
         self.events.append(("at", len(self._trace.operations), of))
 
     def name(self, column: str, slot: int, value: Any) -> None:
-        """A value is written."""
+        """Record that a value is written."""
         self.events.append(("write", len(self._trace.operations), (column, slot, value)))
 
 
 class _Tree(TracedRobot):
-    """The tree on a trace."""
+    """The symbolic tree on a trace."""
 
     def __init__(self, links: Sequence[NamedTuple], trace: Trace):
         self.links, self.frames, self.pose_sources, self._external = list(links), [], [], {}
@@ -86,9 +88,10 @@ class _Tree(TracedRobot):
 
 def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, tuple[int, ...]],
              robot: Any) -> Looped | None:
-    """Return the loops of the way that takes the fewest operations; inputs and outputs {name: shape}. None where some
-    have other than a number for each joint, where joints are on groups or share a coordinate, and where no way is loops
-    alone."""
+    """Return the loops of the way with the fewest operations; inputs and outputs {name: shape}.
+
+    Returns None if an array does not have one number per joint, for Lie-group joints or shared coordinates, and if no
+    way consists of loops only."""
     model = robot.model
     per_joint = all(shape == (model.n,) for shape in (*inputs.values(), *outputs.values()))
     if model.on_groups or model.shares_coordinates or not per_joint:
@@ -106,7 +109,7 @@ def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], out
 
 
 def _looped(name, way, inputs, outputs, links, constants):
-    """Return the loops of one way; constants: of `_symbolic`."""
+    """Return the loops of one way; constants: see `_symbolic`."""
     trace, table = Trace(), {}
     tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table, constants)
                               for slot in range(1, len(PARENTS) + 1))], trace)
@@ -124,7 +127,7 @@ def _looped(name, way, inputs, outputs, links, constants):
         raise NotOneLoop
     made = {name: operation for operation in trace.operations for name in operation.names}
     read, kept = {number for part in parts for _, number in part.new}, None
-    while read != kept:                             # what only numbers need that nobody reads is not read either
+    while read != kept:                             # also drop values that only unused values depend on
         kept = read
         loops = [_loop(part, of_part.get(k, []), made, kept) for k, part in enumerate(parts)]
         read = set().union(*(loop.bodies for loop in loops))
@@ -135,8 +138,8 @@ def _looped(name, way, inputs, outputs, links, constants):
 
 
 def _symbolic(links, slot, trace, table, constants):
-    """Return a link of the tree: numbers that all links share, if they are to be constants, and zeros in any case; and
-    symbols, of which `table` gets the values {name: [of each link]}."""
+    """Return a link of the tree. Zeros, and with `constants` other values that all links share, are numbers; others are
+    symbols, whose values {name: [value of each link]} are added to `table`."""
     parts = {}
     for field in ("X", "M", "E", "armature"):
         of_links = [dict(paths(getattr(link, field))) for link in links]
@@ -154,8 +157,8 @@ def _symbolic(links, slot, trace, table, constants):
 
 
 class _Part(NamedTuple):
-    """The work at the body that stands for all, in one loop: its operations in the trace; the table {(slot, column and
-    path): number} before it, and what it writes there; True if the loop goes outward."""
+    """The work at the representative body in one loop: its operations in the trace; the table {(slot, column and path):
+    number} before it, and the values that it writes there; True if the loop goes outward."""
 
     operations: Sequence[Operation]
     before: dict[tuple[int, str], Any]
@@ -164,7 +167,7 @@ class _Part(NamedTuple):
 
     @property
     def places(self) -> dict[str, str]:
-        """The places of numbers of the trace in the table, {name: place}; of one in both the body's own."""
+        """The places {name: place} of traced numbers in the table; the body's own place if it is in both."""
         return {x.name: f"{HELD[slot]}->{number}" if x.sign > 0 else f"(-{HELD[slot]}->{number})"
                 for slot in (ANY - 1, ANY) for (where, number), x in self.before.items()
                 if where == slot and isinstance(x, Traced)}
@@ -176,7 +179,7 @@ class _Part(NamedTuple):
 
 
 def _parts(tree, trace) -> Mapping[int, list[_Part]]:
-    """{slot: what is done at that body, in each loop, in order}."""
+    """Return {slot: work at that body, per loop, in order}."""
     held: dict[tuple[int, str], Any] = {}
     found = defaultdict(list)
     slot, begin, before, new = None, 0, {}, {}
@@ -193,9 +196,10 @@ def _parts(tree, trace) -> Mapping[int, list[_Part]]:
 
 
 def _is_special(k, of_slots):
-    """Return True if in loop k the body that stands for all finds a constant in the table, or one number in two places,
-    where another body, or one at the world, does not: sums of constants from body to body, zeros at every other
-    body."""
+    """Return True if the representative body is a special case in loop k.
+
+    It then finds a constant, or the same number in two places of the table, where another body, or one at the world,
+    does not: for example sums of constants from body to body, or zeros at every other body."""
     part, places = of_slots[ANY][k], defaultdict(list)
     for (slot, number), x in part.before.items():
         if slot in HELD:
@@ -217,15 +221,15 @@ def _signed(x, sign):
 
 
 def _loop(part, results, made, kept):
-    """Return the Loop of a part that writes these results, (place, number) each, and what of the table is kept; made
-    {name of a number: its operation}."""
+    """Return the Loop of a part with these results, (place, number) each; kept: values stored in the table; made {name:
+    operation that computes it}."""
     own = {name for operation in part.operations for name in operation.names}
     written = [(f"{HELD[slot]}->{number}", x) for (slot, number), x in part.new.items()
                if slot in HELD and number in kept] + results
     operations, known, read, places = [], set(), set(), part.places
 
     def take(name):
-        """Let the operations be there that a number needs: of another part, what it left in the table."""
+        """Add the operations for a number, or the read from the table of a value that another part computed."""
         if name in known:
             return
         operation = made[name]
@@ -250,7 +254,7 @@ def _loop(part, results, made, kept):
 
 # ------------------------------------------------------------------------------------------------- C
 def lines_of(looped: Looped, name: str, dialect: Dialect, inputs: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the declarations before a C function `name`, structs and a table of links, and the lines of its body."""
+    """Return the declarations before a C function `name` (structs, a table of links) and the lines of its body."""
     scalar, count = dialect.scalar, len(looped.tree)
     fields = [f"  {scalar} {path};" for path in looped.links]
     of_links = zip(*looped.links.values(), strict=True) if fields else [()] * (count - 1)
@@ -278,7 +282,7 @@ def lines_of(looped: Looped, name: str, dialect: Dialect, inputs: Iterable[str])
 
 
 def _pointers(name, text):
-    """Declarations of what the statements of a loop point to."""
+    """Yield the declarations of the pointers in the statements of a loop."""
     held = {OWN: "i", PARENT: "link->parent"}
     those = [f"*{pointer} = &bodies[{i}]" for pointer, i in held.items() if f"{pointer}->" in text]
     if "link->" in f"{text}{those}":

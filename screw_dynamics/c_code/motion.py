@@ -1,4 +1,4 @@
-"""Functions of motion: friction, springs of drives, and one step of time."""
+"""Exported functions of motion: friction, springs of drives, and an integration step."""
 import numpy as np
 
 from screw_dynamics.algorithms.space import integrate
@@ -11,13 +11,13 @@ from .functions import Array, Function, Options, at_run_time, configuration, eff
 
 
 def friction_torque(model: Model, options: Options) -> list[Function]:
-    """damping qd + friction sign(qd)."""
+    """Return the function damping qd + friction sign(qd)."""
     for element in friction_of(model):
         raise ValueError(f"friction_torque: the robot has {element}, of its own or of a drive, which no exported "
                          "function has")
 
     def way(robot, qd):
-        efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, v))     # NaN stays
+        efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, v))     # propagates NaN
                    for d, f, v in zip(model.damping.tolist(), model.friction.tolist(), qd, strict=True)]
         return [np.array(efforts, dtype=object)]
     return [Function("friction_torque",
@@ -26,7 +26,8 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
 
 
 def drive_torque(model: Model, options: Options) -> list[Function]:
-    """Return the efforts of springs and windings of drives, and of the robot's own forces but friction."""
+    """Return the function of the efforts of drives (springs, windings) and of the robot's force elements, without
+    friction."""
     def way(robot, q, qd):
         return [robot.efforts_of(of_model(model, friction=False), q, qd)]
     return [Function("drive_torque", "the efforts of springs and windings of drives, on joints and on motors, and of "
@@ -36,7 +37,7 @@ def drive_torque(model: Model, options: Options) -> list[Function]:
 
 
 def step(model: Model, options: Options) -> list[Function]:
-    """Return a step of semi-implicit Euler."""
+    """Return the function of a semi-implicit Euler step."""
     for element in of_model(model, friction=False):
         raise ValueError(f"step: the robot has {element}, of its own or of a drive, which acts in every motion, and no "
                          "exported function has it")

@@ -1,8 +1,8 @@
-"""Straight lines as statements of C.
+"""Conversion of recorded operations to statements of C.
 
-A number that a recursion writes to its table is a variable of that name, W3_force_x; of others those that are used
-several times are variables, and the rest parts of expressions. Parentheses keep the order of operations, so that C
-rounds as Python does. Sines and cosines come first, of all angles together."""
+A number that an algorithm writes to its table becomes a variable with that name, such as W3_force_x. Other numbers
+become variables if used several times, or else parts of expressions. Parentheses preserve the order of operations, so
+that C rounds as Python does. Sines and cosines of all angles are computed first."""
 import re
 import textwrap
 from bisect import bisect
@@ -16,31 +16,31 @@ from screw_dynamics.compiled.tracing import COMPARISONS, INFIX, INPUT, NAMED, Op
 
 from .tracing import Notes
 
-BETWEEN = 2         # angles: so many more are computed for simpler indices
-AT_ONCE = 4         # angles: some compilers take so many sines at once
-LONG = 72           # characters of an expression that is not put into another
+BETWEEN = 2         # largest number of additional angles that are computed for simpler indices
+AT_ONCE = 4         # number of sines that some compilers vectorize
+LONG = 72           # characters of an expression that is not inserted into another
 WIDTH = 120         # columns of a line
 SUM, PRODUCT, ATOM = 1, 2, 3
 PRECEDENCE = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "<": 0, "<=": 0, "where": 0}
 SINES = "sines_and_cosines"
-NUMBERED = "t", "a"     # names of variables that the algorithm does not name: t1, t2, ...
-UNBROKEN = "\xa0"   # a space where no line ends
+NUMBERED = "t", "a"     # prefixes of variables that the algorithm does not name: t1, t2, ...
+UNBROKEN = "\xa0"   # a non-breaking space
 KEYWORDS = frozenset("auto break case char const continue default do double else enum extern float for goto if inline "
                      "int long register restrict return short signed sizeof static struct switch typedef union "
                      "unsigned void volatile while".split())
-LOCAL = frozenset({"s", "c", "angle", *NUMBERED})       # names that a function has for itself
+LOCAL = frozenset({"s", "c", "angle", *NUMBERED})       # local names of a function
 
 
 class Dialect(NamedTuple):
-    """The C that is printed: the type of numbers, the prefix of all names that others can see, and whether results may
-    have the memory of arguments, so that they are written last."""
+    """The generated C: scalar type, prefix of all public names, and in_place, True if results may share memory with
+    arguments, so that they are written last."""
 
     scalar: str
     prefix: str
     in_place: bool = True
 
     def number(self, x: float) -> str:
-        """Return a number as a literal."""
+        """Return a number as a literal. Raises ValueError if the type cannot represent it."""
         if not np.isfinite(x):
             raise ValueError(f"a number is {x}, of inertias that are too large or too small")
         if self.scalar == "double":
@@ -52,25 +52,25 @@ class Dialect(NamedTuple):
         return f"{single!s}f"
 
     def function(self, name: str) -> str:
-        """Return the name of a function of the C library, of sqrt, sin or cos."""
+        """Return the name of a function of the C library for the scalar type, for sqrt, sin or cos."""
         return name if self.scalar == "double" else f"{name}f"
 
 
 class Expression(NamedTuple):
-    """Text of C, what binds it, and whether it reads an argument of the function."""
+    """An expression in C, its precedence, and True if it reads an argument of the function."""
 
     text: str
     precedence: int
     reads: bool = False
 
     def within(self, precedence: int) -> str:
-        """Return the text as an operand of what binds as strongly as this."""
+        """Return the text as an operand, in parentheses if its precedence is lower."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
 
 class Statements:
-    """The statements of straight lines: `lines`. results: (place, number) each; bodies {slot: what it is called in
-    comments}; taken: names that are no variable's."""
+    """The statements of recorded operations: `lines`. results: (place, number) each; bodies {slot: name in comments};
+    taken: names that variables must not have."""
 
     def __init__(self, operations: Sequence[Operation], results: Sequence[tuple[str, Any]], notes: Notes,
                  dialect: Dialect, bodies: Mapping[int, str], taken: Iterable[str]):
@@ -79,7 +79,7 @@ class Statements:
         self._uses.update(x.name for _, x in results if isinstance(x, Traced))
         self._taken = {*KEYWORDS, *LOCAL, *taken}
         self._known: dict[str, Expression] = {}
-        self._counts: Counter = Counter()           # how many variables have a name, or one like it
+        self._counts: Counter = Counter()           # number of variables with a name or a numbered variant
         self._section: int | str | None = None
         self._next: int | str | None = None
         self._of_sections = _sections(notes)
@@ -95,9 +95,8 @@ class Statements:
 
     # ------------------------------------------------------------------------------------------------- sines
     def _of_angles(self, operations):
-        """Print the sines and cosines of what does not depend on others of them, and what these angles take; the names
-        that are known then."""
-        angles, late = [], set()                # late: what depends on a sine
+        """Print the independent sines and cosines and the operations that they require; return the names computed."""
+        angles, late = [], set()                # late: numbers that depend on a sine or cosine
         for operation in operations:
             after = not late.isdisjoint(_names_in(operation))
             if operation.symbol == "sincos" and not after:
@@ -126,7 +125,7 @@ class Statements:
 
     # ------------------------------------------------------------------------------------------------- operations
     def _operation(self, operation: Operation) -> None:
-        """Print an operation, or keep it as a part of others."""
+        """Print an operation, or store it as a part of other expressions."""
         name = operation.names[0]
         self._turn_to(operation)
         if operation.symbol == INPUT:
@@ -142,7 +141,7 @@ class Statements:
                 self._known[name] = self._variable(named or "t", expression)
 
     def _variable(self, name, expression):
-        """Return a variable of this name, or of one like it."""
+        """Print and return a variable with this name, or with a numbered variant."""
         self._tell_section()
         found = name
         while found in self._taken:
@@ -153,7 +152,7 @@ class Statements:
         return Expression(found, ATOM)
 
     def _sine(self, operation):
-        """Sine and cosine of an angle that depends on others."""
+        """Print sine and cosine of an angle that depends on other sines or cosines."""
         self._tell_section()
         angle, scalar = self._variable("a", self._known[operation.operands[0]]), self.dialect.scalar
         sine, cosine = f"s_of_{angle.text}", f"c_of_{angle.text}"
@@ -176,7 +175,7 @@ class Statements:
         return Expression(f"{self.dialect.function(symbol)}({operands[0].text})", ATOM, reads)
 
     def _operand(self, text):
-        """Return a name, its negative, or a number."""
+        """Return the Expression of an operand: a name, its negative, or a number."""
         known = self._known.get(text.lstrip("-"))
         if known is None:
             x = float(text)
@@ -185,7 +184,8 @@ class Statements:
 
     # ------------------------------------------------------------------------------------------------- results
     def _write(self, results, *comment):
-        """Write results, (place, number) each. Where they may have the memory of arguments, none is read any more."""
+        """Print results, (place, number) each. If they may share memory with arguments, all arguments are read
+        before."""
         texts = []
         for place, x in results:
             found = self._operand(repr(x) if isinstance(x, Traced) else repr(float(x)))
@@ -198,11 +198,11 @@ class Statements:
 
     # ------------------------------------------------------------------------------------------------- layout
     def _turn_to(self, operation):
-        """Note the section of an operation."""
+        """Set the section of the next statement to that of an operation."""
         self._next = self._of_sections(int(operation.names[0][1:].split("_")[0]))
 
     def _tell_section(self):
-        """Say where a new section begins."""
+        """Print a comment at the start of a new section."""
         if self._next not in (None, self._section):
             self._section = self._next
             text = self._next if isinstance(self._next, str) else self._bodies[self._next]
@@ -213,7 +213,7 @@ class Statements:
 
 
 def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
-    """Return a statement in lines that are not too long."""
+    """Return a statement, wrapped to the line width."""
     if len(text) > width:
         lines = textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     else:
@@ -227,8 +227,8 @@ def _names_in(operation: Operation) -> list[str]:
 
 
 def _by_operation(results):
-    """Return the results that are constants; and the others by the operations that compute them: a number that is
-    written at once needs no register any more."""
+    """Return the results that are constants, and the others by the operations that compute them. A result that is
+    written at once occupies no register afterward."""
     constants, found = [], {}
     for place, x in results:
         (found.setdefault(x.name, []) if isinstance(x, Traced) else constants).append((place, x))
@@ -236,7 +236,7 @@ def _by_operation(results):
 
 
 def _sections(notes: Notes):
-    """Return a function for the section of an operation by its place in the trace."""
+    """Return a function that returns the section of an operation from its index in the trace."""
     starts = [start for start, _ in notes.sections]
 
     def of(place):
@@ -246,8 +246,8 @@ def _sections(notes: Notes):
 
 
 def in_order(angles: Sequence[str]) -> list[str]:
-    """Return the angles, in the order of the coordinates that they are, if they are that; then with those between, if
-    they are few, so that s[2] is the sine of q[2]."""
+    """Return the angles in the order of the coordinates, if all are coordinates. A few intermediate coordinates are
+    added, so that s[2] is the sine of q[2]."""
     places = [re.fullmatch(r"q\[(\d+)\]", text) for text in angles]
     if not all(places):
         return list(angles)
@@ -257,18 +257,18 @@ def in_order(angles: Sequence[str]) -> list[str]:
 
 
 def padded(count: int, scalar: str) -> int:
-    """Return the number of sines that are computed of so many angles. One or two that are missing to a multiple of
-    AT_ONCE are added; processors of single precision have no SIMD, as a rule."""
+    """Return the number of sines to compute for `count` angles: one or two are added to reach a multiple of AT_ONCE,
+    but not for single precision, since processors that use it usually have no SIMD."""
     missing = -count % AT_ONCE
     return count + missing if scalar == "double" and missing in (1, 2) else count
 
 
 def identifier(name: str) -> str:
-    """Return a name as one of C."""
+    """Return a name as an identifier of C."""
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"_{found}" if found[:1].isdigit() else found
 
 
 def comment(text: str) -> str:
-    """Text that ends no comment, and no line."""
+    """Return text without characters that would end a comment or a line."""
     return re.sub(r"[^\x20-\x7e]|\\$", "?", text.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *"))

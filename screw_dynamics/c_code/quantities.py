@@ -1,4 +1,4 @@
-"""The quantities that can be exported, by name, and the functions that they are for one robot."""
+"""The quantities that can be exported, by name, and their functions for a robot."""
 from collections.abc import Callable, Sequence
 
 from screw_dynamics import checks
@@ -27,11 +27,11 @@ QUANTITIES: dict[str, Callable[[Model, Options], list[Function]]] = {
     "step": motion.step,
 }
 DEFAULT = tuple(QUANTITIES)[:11]
-SOLVED = "forward_dynamics", "mass_matrix_inverse", "forward_dynamics_derivatives", "step"     # for accelerations
+SOLVED = "forward_dynamics", "mass_matrix_inverse", "forward_dynamics_derivatives", "step"     # need a regular M
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
 
 
 def functions_of(model: Model, quantities: Sequence[str], options: Options) -> list[Function]:
-    """Return the functions of quantities for a robot, in the order of QUANTITIES."""
+    """Return the functions of the given quantities for a robot, in the order of QUANTITIES."""
     wanted = {checks.one_of("quantity", name, QUANTITIES) for name in quantities}
     return [function for name, make in QUANTITIES.items() if name in wanted for function in make(model, options)]

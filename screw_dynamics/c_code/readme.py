@@ -7,7 +7,7 @@ from .template import filled
 
 
 def readme(export: Export) -> str:
-    """Return the text of README.md."""
+    """Return the contents of README.md."""
     robot = export.robot
     joints = [f"| {joint} | {_places(robot.q_slices[joint])} | {_places(robot.v_slices[joint])} | "
               f"{export.kind_of(joint)} |" for joint in robot.joint_names]
@@ -29,7 +29,7 @@ def _places(s):
 
 
 def _section(export, function: Function):
-    """Yield the description of a function, and of its arguments."""
+    """Yield the description of a function and of its arguments."""
     yield f"### `{export.called(function)}`"
     yield f"{function.summary[0].upper()}{function.summary[1:]}."
     yield ""
@@ -38,7 +38,7 @@ def _section(export, function: Function):
 
 
 def _use(export, function: Function):
-    """Return an example of a call."""
+    """Yield an example call."""
     for x in (*function.inputs, *function.outputs):
         value = "" if x in function.outputs else " = {0}" if x.shape else " = 0"
         yield f"{export.dialect.scalar} {identifier(x.name)}{f'[{x.size}]' * bool(x.shape)}{value};"

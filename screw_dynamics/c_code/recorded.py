@@ -1,4 +1,4 @@
-"""Inputs of functions and what they answer, for the programs that come with an export."""
+"""Recorded inputs and results of functions, for the test and benchmark programs of an export."""
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -11,16 +11,16 @@ from .tracing import evaluated
 
 SEED, STATES = 0, 3
 FAR = {"double": 1e7, "float": 1e4}     # rad: angles for which the C library is called
-# Of results, relative to the largest number: what is allowed at least, and the unit of rounding.
+# Minimum tolerance of results relative to the largest entry, and unit roundoff.
 TOLERANCE, ROUNDING = {"double": 1e-12, "float": 1e-5}, {"double": 2.0 ** -52, "float": 2.0 ** -23}
 MARGIN = 16.0
-NOTHING_LEFT = 0.1      # of a result: a state in which rounding may be more is not recorded
+NOTHING_LEFT = 0.1      # relative rounding error of a result above which a state is omitted
 PAYLOAD = np.array([1.5, 0.01, -0.02, 0.05, 0.01, 0.001, 0.02, -0.002, 0.0005, 0.015])
 
 
 class Recorded(NamedTuple):
-    """A function; for some states its inputs and the values of its outputs; and of each output how far C may be off,
-    relative to its largest number, or to 1."""
+    """The inputs and results of a function for some states, and the tolerance of each output in C, relative to its
+    largest entry or to 1."""
 
     function: Function
     inputs: list[list[np.ndarray]]
@@ -29,8 +29,8 @@ class Recorded(NamedTuple):
 
 
 def inputs_of(robot: Any, function: Function, scalar: str) -> Iterator[list[np.ndarray]]:
-    """Inputs of a function: at rest in the neutral configuration, some at random, always the same, and one with angles
-    of many turns; all of them numbers that the type of C has."""
+    """Yield inputs of a function: one state at rest in the neutral configuration, some random ones with a fixed seed,
+    and one with angles of many turns. All numbers are exact in the scalar type."""
     rng = np.random.default_rng(SEED)
     kind = np.float32 if scalar == "float" else np.float64
     for state in range(STATES + 2):
@@ -56,16 +56,16 @@ def _configuration(robot, rng, state, scalar):
     q = robot.random_configuration(seed=rng)
     if state <= STATES or robot.model.on_groups:
         return q
-    leaders = {leader for leader, *_ in robot.model.mimics.values()}    # a follower may slide, as far as rounding shows
+    leaders = {leader for leader, *_ in robot.model.mimics.values()}    # a mimic joint may slide: large errors at FAR
     turns = [robot.model.kind_of(joint) in ("revolute", "continuous") and joint not in leaders
              for joint in robot.joint_names]
     return np.where(turns, FAR[scalar] * (1.0 + np.abs(q)), q)
 
 
 def recorded(export: Export) -> Iterator[Recorded]:
-    """Yield the Recorded of each function: the results of its algorithms in Python. States in which they would divide
-    by 0, or nothing but rounding is left, are left out. Raises ValueError where these are all that are drawn at
-    random."""
+    """Yield the Recorded of each function, with the results of its algorithms in Python.
+
+    States with a division by 0 or a large rounding error are omitted. Raises ValueError if all random states are."""
     scalar = export.dialect.scalar
     unit = ROUNDING[scalar] / ROUNDING["double"]
     for function, straight in export.functions:
@@ -79,7 +79,7 @@ def recorded(export: Export) -> Iterator[Recorded]:
                 if noise.max() > NOTHING_LEFT:
                     continue
                 found.tolerances[:] = np.maximum(found.tolerances, noise).tolist()
-                sound |= state > 0              # at rest in the neutral configuration rounding may hide
+                sound |= state > 0              # the state at rest may hide rounding errors
             found.inputs.append(inputs)
             found.values.append(values)
         if not sound:
@@ -90,7 +90,7 @@ def recorded(export: Export) -> Iterator[Recorded]:
 
 
 def _values(robot, function, way, inputs) -> list[np.ndarray] | None:
-    """Return the results of a function, by another way than this where there are several; None where they are not
+    """Return the results of a function, by another algorithm than `way` if there are several; None if they are not
     finite."""
     named = dict(zip((x.name for x in function.inputs), inputs, strict=True))
     try:
@@ -101,9 +101,10 @@ def _values(robot, function, way, inputs) -> list[np.ndarray] | None:
 
 
 def _noise(robot, function, way, inputs, values) -> np.ndarray:
-    """Return the rounding error of each result, relative to its largest number, or to 1: the largest change by inputs
-    in other last digits, with which all that is computed of them is rounded in another way. It is large where results
-    are small differences, as inertia about an axis far from the root's frame is in forward_dynamics_derivatives."""
+    """Return the rounding error of each result, relative to its largest entry or to 1.
+
+    It is the largest change of the results when the last digits of the inputs change. It is large if results are small
+    differences, such as inertia about an axis far from the root's frame in forward_dynamics_derivatives."""
     rng = np.random.default_rng(SEED)
     others = _values(robot, function, way, [
         x + np.where(x == 0.0, 1.0, x) * ROUNDING["double"] * rng.integers(-1, 2, x.shape) for x in inputs])
@@ -112,8 +113,7 @@ def _noise(robot, function, way, inputs, values) -> np.ndarray:
 
 
 def values_header(export: Export) -> str:
-    """Return the header of recorded values: of each function the number of states, and tables of arguments and
-    results."""
+    """Return the header with recorded values: the number of states and tables of arguments and results per function."""
     lines = block([export.title, "Inputs and results, recorded from the package's algorithms in Python; in the last "
                    "state there are angles of many turns; and how far results may be off, relative to their largest "
                    "number or to 1."], hang="")
@@ -132,7 +132,7 @@ def values_header(export: Export) -> str:
 
 
 def _table(export, name, arrays: Sequence[np.ndarray], size):
-    """Yield a table of C, a row for each state."""
+    """Yield a table in C with a row per state."""
     yield f"static const {export.dialect.scalar} {name}[{len(arrays)}][{size}] = {{"
     for array in arrays:
         texts = [export.dialect.number(float(x)) for x in np.ravel(array)]

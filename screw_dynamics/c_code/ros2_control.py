@@ -1,7 +1,7 @@
-"""The package of ros2_control around an export: its name is checked, what it needs is exported, its files are made.
+"""The ros2_control package around an export: checks its name and quantities, and creates its files.
 
-The C is a folder of it. A controller carries gravity and holds a configuration by PD; a plugin of
-inverse_dynamics_solver computes what that interface asks for. Their texts are in templates/ros2_control."""
+The C code is a subfolder. A controller compensates gravity and holds a configuration by PD control; a plugin of
+inverse_dynamics_solver implements that interface. The file templates are in templates/ros2_control."""
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -14,20 +14,21 @@ from .printing import KEYWORDS, WIDTH, wrapped
 from .template import filled
 
 NEEDED = "gravity_torque", "coriolis_torque", "mass_matrix", "inverse_dynamics", "friction_torque"
-# Templates have no names that colcon and rosdep look for: where Python's packages are, they are none of ROS.
+# Template file names differ from those that colcon and rosdep search for: this Python package is no ROS package.
 FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README.md": "readme.md",
          "{0}_controller.xml": "controller.xml", "{0}_solver.xml": "solver.xml",
          "config/controllers.yaml": "controllers.yaml", "include/{0}/law.hpp": "law.hpp",
          "src/controller.cpp": "controller.cpp", "src/solver.cpp": "solver.cpp"}
-# The package that builds it, and namespaces of the headers that it includes.
+# The build package, and the namespaces of included headers.
 _TAKEN = frozenset("ament_cmake controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp "
                    "rclcpp_lifecycle std".split())
 
 
 def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Sequence[str] | None, precision: str,
                   at_run_time: dict[str, Any]) -> None:
-    """Raise ValueError if no package of ros2_control can be made: of its name, the robot's joints, and what else was
-    asked for. taken: words that no namespace may have."""
+    """Raise ValueError if no ros2_control package can be created: for its name, the robot's joints, or other options.
+
+    taken: words that cannot be namespaces."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) < 2:
         raise ValueError(f"ros2_control {checks.described(name)} must be the name of a package of ROS: a lower-case "
                          "letter, then such letters, digits and single _")
@@ -48,7 +49,7 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
 
 
 def package(export: Export, name: str) -> dict[str, str]:
-    """Return the files of a package around an export {path: text}, without the export's own."""
+    """Return the files {path: text} of a package around an export, without the export's own files."""
     if export.name in (name, f"{name}_controller", f"{name}_solver"):
         raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
@@ -58,7 +59,7 @@ def package(export: Export, name: str) -> dict[str, str]:
 
 
 def _of_robot(robot) -> dict[str, str]:
-    """Return the parts of the texts that depend on the robot."""
+    """Return the robot-dependent values for the templates."""
     model = robot.model
     limits, unit = model.effort_limit, {"prismatic": "N"}
     rows = [f"| {joint} | {kind} | {limit:g} {unit.get(kind, 'N m')} |"
@@ -71,12 +72,12 @@ def _of_robot(robot) -> dict[str, str]:
 
 
 def _in_yaml(text):
-    """Return a text within quotes, what is no plain character by its number."""
+    """Return a text in quotes, with other than plain characters escaped by their code."""
     plain = set(map(chr, range(32, 127))) - set('"\\')
     return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'
 
 
 def _without_long_lines(text):
-    """Return a text whose constants of C++ are in lines that are not too long."""
+    """Return a text with long lines of C++ constants wrapped."""
     return "".join(f"{part}\n" for line in text.splitlines()
                    for part in (wrapped(line, WIDTH) if line.startswith("constexpr") else [line]))

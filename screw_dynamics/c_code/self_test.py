@@ -1,4 +1,4 @@
-"""The test that comes with an export, in C: each function against recorded values."""
+"""The test program of an export, in C: compares each function with recorded values."""
 from collections.abc import Iterator
 
 from .functions import Function
@@ -17,7 +17,7 @@ int main(void) {
 
 
 def self_test(export: Export) -> str:
-    """Return the text of the test."""
+    """Return the source of the test."""
     scalar, number = export.dialect.scalar, export.dialect.number
     lines = block([export.title, "Compares each function with recorded values; 0 if all are the same to rounding."],
                   hang="")

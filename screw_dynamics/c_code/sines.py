@@ -1,8 +1,8 @@
-"""The C function of sines and cosines: the reductions and polynomials of numbers/scalars.py, without a branch.
+"""The C function for sines and cosines: the reductions and polynomials of numbers/scalars.py, branch-free.
 
-Compilers take several angles at once, where they would call the C library for each. The quadrant is found by a cast and
-not by adding a large number, which options like -ffast-math take away. The constants of single precision are those of
-sincos_single, those of double precision fdlibm's, as in sincos_polynomial."""
+Compilers vectorize it over several angles, unlike calls of the C library. The quadrant is computed by a cast instead of
+the addition of a large number, which options like -ffast-math would eliminate. The constants of single precision are
+those of sincos_single, those of double precision fdlibm's, as in sincos_polynomial."""
 from collections.abc import Iterator
 
 from screw_dynamics.numbers.scalars import LIMIT, SINGLE_LIMIT
@@ -64,12 +64,12 @@ def sines_and_cosines(dialect: Dialect) -> Iterator[str]:
 
 
 def _statement(text):
-    """Return a statement in the loop, in lines that are not too long."""
+    """Return a statement in the loop, wrapped to the line width."""
     return (f"    {line}" for line in wrapped(text, 114))
 
 
 def _horner(coefficients, literal):
-    """Return a polynomial in z: a - z * (b - z * c) where the signs alternate."""
+    """Return a polynomial in z as a Horner scheme: a - z * (b - z * c) for alternating signs."""
     last, *others = reversed(coefficients)
     text = literal(abs(last))
     for this, after in zip(others, (last, *others), strict=False):

@@ -1,4 +1,4 @@
-"""The source: for each function its straight lines."""
+"""The C source with the code of each function."""
 from screw_dynamics.compiled.tracing import INPUT
 
 from .functions import Function
@@ -10,7 +10,7 @@ from .tracing import Straight
 
 
 def source(export: Export) -> str:
-    """Return the text of the source."""
+    """Return the contents of the source file."""
     functions = []
     for function, straight in export.functions:
         with printed(function):
@@ -51,7 +51,7 @@ def definition(export: Export, function: Function, straight: Straight) -> list[s
 
 
 def names(export: Export) -> list[str]:
-    """Return the definition of the names of joints."""
+    """Return the definition of the array of joint names."""
     quoted = [f'"{_quoted(joint)}"' for joint in export.robot.joint_names]
     upper = export.name.upper()
     lines = (f"  {text}," for text in quoted)
@@ -59,6 +59,6 @@ def names(export: Export) -> list[str]:
 
 
 def _quoted(text):
-    """Return a text within quotes, byte by byte: what is no plain character by its number."""
+    """Return a text for a C string, byte by byte, with other than plain characters as octal escapes."""
     plain = set(range(32, 127)) - set(b'"\\?')
     return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())

@@ -1,4 +1,4 @@
-"""Texts of an export that are mostly constant: files in templates/, in which @name@ stands for what a robot gives."""
+"""Templates of exported files in templates/; @name@ is replaced by robot-dependent text."""
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,8 +8,8 @@ _NAME = re.compile(r"@(\w+)@")
 
 
 def filled(path: str, parts: Mapping[str, str]) -> str:
-    """Return the text of templates/path with parts[name] for each @name@; what a part itself says stays. ValueError has
-    the names of which there is no part."""
+    """Return the text of templates/path with each @name@ replaced by parts[name]; replacements are not expanded again.
+    Raises ValueError with the names that have no replacement."""
     text = (_FOLDER / path).read_text(encoding="utf-8")
     if left := sorted(set(_NAME.findall(text)) - set(parts)):
         raise ValueError(f"template {path}: nothing to fill in for {', '.join(f'@{name}@' for name in left)}")

@@ -1,6 +1,6 @@
-"""A robot on the numbers of a trace: its algorithms leave operations there, with notes of what belongs to which body.
+"""Traces a robot's algorithms: records their operations, with notes on the body to which each belongs.
 
-The same on Python's floats gives the values that the test of an export compares with."""
+Evaluation on Python floats instead yields the expected values of an export's test."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,12 +24,14 @@ from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.se3 import Ad_dual, Twist, Wrench
 from screw_dynamics.screws.vectors import Symmetric3, Vec3
 
-DOWN = (0.0, 0.0, -9.81)        # for links whose world frame has the axes of the root, when gravity is an argument
+DOWN = (0.0, 0.0, -9.81)        # if gravity is an argument: the world frame of links then has the axes of the root
 
 
 class Notes:
-    """Notes taken while an algorithm runs: names of numbers, by the columns of tables that they were written to; and
-    sections, the operations from which on the algorithm was at a body, by its slot, or at what a title describes."""
+    """Notes on a running algorithm.
+
+    names: of numbers, by the table columns to which they were written. sections: (index of the first operation, body
+    slot or title)."""
 
     def __init__(self, trace: Trace):
         self.names: dict[str, str] = {}
@@ -37,20 +39,20 @@ class Notes:
         self._trace = trace
 
     def section(self, of: int | str) -> None:
-        """Mark the operations that follow as those at a body, or under a title."""
+        """Mark the following operations as those of a body, or under a title."""
         if not self.sections or self.sections[-1][1] != of:
             self.sections.append((len(self._trace.operations), of))
 
     def name(self, column: str, slot: int, value: Any) -> None:
-        """Name the numbers of a value that have no name yet, but for the world's; of some the trace has the negative
-        alone."""
+        """Name the unnamed numbers of a value, except the world's. The prefix minus_ means that the trace has only the
+        negative."""
         for path, x in paths(value) if slot else ():
             if isinstance(x, Traced):
                 sign = "minus_" if x.sign < 0 else ""
                 self.names.setdefault(x.name, f"{sign}{column}{slot}{'_' * bool(path)}{path}")
 
     def watched(self, links: NamedTuple, body: NamedTuple) -> tuple[NamedTuple, NamedTuple]:
-        """Two tables that note what an algorithm reads of links, and what it writes of bodies."""
+        """Return two tables that record reads of links and writes to bodies."""
         links = links._replace(**{name: _Read(self, getattr(links, name)) for name in ("X", "E", "M")})
         columns = (_Written(self, name, column) if isinstance(column, list) else column
                    for name, column in body._asdict().items())
@@ -58,7 +60,7 @@ class Notes:
 
 
 class _Read(list):
-    """A column of links."""
+    """A column of links that records reads."""
 
     def __init__(self, notes, values):
         super().__init__(values)
@@ -71,7 +73,7 @@ class _Read(list):
 
 
 class _Written(list):
-    """A column of a table of bodies."""
+    """A column of a table of bodies that records writes."""
 
     def __init__(self, notes, name, values):
         super().__init__(values)
@@ -84,7 +86,7 @@ class _Written(list):
 
 
 def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Return the numbers in a value with their places: V.angular.x is angular_x, R.x.y xy."""
+    """Return the numbers in a value with their paths: that of V.angular.x is angular_x, that of R.x.y is xy."""
     if not isinstance(x, tuple):
         return [(path, x)]
     found = []
@@ -95,8 +97,10 @@ def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 class TracedRobot:
-    """A robot's model and gravity, on the numbers of a trace, or on floats. arguments {name: array of numbers}: of
-    these "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) take part in all that is run."""
+    """A robot's model and gravity on the numbers of a trace, or on floats.
+
+    arguments {name: array of numbers}: "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) affect all
+    algorithms that are run."""
 
     def __init__(self, model: Model, gravity: Sequence[float], trace: Trace, arguments: Mapping[str, np.ndarray]):
         self.model, self.notes = model, Notes(trace)
@@ -116,7 +120,7 @@ class TracedRobot:
                 self._external[link] = Wrench(Vec3(*x[:3]), Vec3(*x[3:]))
 
     def _load(self, link, x):
-        """Add a payload on a link: mass, com and inertia about it, xx xy yy xz yz zz."""
+        """Add a payload on a link: mass, com, and inertia xx xy yy xz yz zz about it."""
         slot, C = self.frames[self._frame_of[link]]
         xx, xy, yy, xz, yz, zz = x[4:]
         at_com = Inertia(x[0], Vec3(0.0, 0.0, 0.0), Symmetric3(xx, xy, xz, yy, yz, zz))
@@ -160,7 +164,7 @@ class TracedRobot:
                            watched=self.notes.watched)
 
     def efforts_of(self, elements: Sequence[Element], q: Sequence, qd: Sequence) -> np.ndarray:
-        """Return the joint efforts (n,) that force elements are equivalent to at the time 0."""
+        """Return the joint efforts (n,) equivalent to force elements at time 0."""
         laws, efforts = rows_by_law(self.model, self.frames, elements), np.full((TERMS, len(qd)), 0.0, dtype=object)
         links, bodies = columns(type(self.links[0]), self.links), table(Bodies, None, len(self.links))
         p = packed(laws.values())
@@ -180,8 +184,8 @@ class TracedRobot:
 
 
 class Straight(NamedTuple):
-    """The straight lines of a function: the name of the way by which it is computed, its operations, the results, an
-    array for each output, and the notes."""
+    """The straight-line code of a function: the name of its algorithm, the operations, the results, one array per
+    output, and the notes."""
 
     way: str
     operations: list[Operation]
@@ -190,19 +194,20 @@ class Straight(NamedTuple):
 
 
 def columns_of(entry: Entry) -> str:
-    """Return the description of the columns of an algorithm's table, which is the table's docstring; "" of one without
-    columns."""
+    """Return the description of the columns of an algorithm's table, which is the table's docstring; "" if it has
+    none."""
     return " ".join((entry.Table.__doc__ or "").split()) if fields(entry.Table) else ""
 
 
-Way = Callable[..., list[np.ndarray]]         # way(robot, *inputs): the results of a function on a TracedRobot
+Way = Callable[..., list[np.ndarray]]         # way(robot, *inputs) returns the results of a function on a TracedRobot
 
 
 def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], texts: Mapping[str, str], robot: Any,
              longest: int) -> Straight:
-    """Return the Straight lines of the way of a robot that takes the fewest operations; inputs {name: shape}, texts
-    {name: how C reads its numbers}. Raises TooLong if all of them have more than `longest`, and ZeroDivisionError if
-    one has to divide by 0."""
+    """Return the Straight code of the way with the fewest operations.
+
+    inputs {name: shape}; texts {name: expression of the array in C}. Raises TooLong if all ways have more than
+    `longest` operations, and ZeroDivisionError if one divides by 0."""
     found, failure = [], TooLong()
     for name, way in ways.items():
         try:
@@ -215,7 +220,7 @@ def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], tex
 
 
 def _straight(name, way, inputs, texts, robot, longest):
-    """Return the Straight lines of one way."""
+    """Return the Straight code of one way."""
     trace = Trace(NEEDLESS * longest)
     arguments = {}
     for argument, shape in inputs.items():
@@ -232,8 +237,7 @@ def _straight(name, way, inputs, texts, robot, longest):
 
 
 def evaluated(ways: Mapping[str, Way], inputs: Mapping[str, np.ndarray], robot: Any, but: str) -> list[np.ndarray]:
-    """Return the results of a function by the algorithms on floats, by another way than `but` where there are
-    several."""
+    """Return the results of a function by its algorithms on floats, by another way than `but` if there are several."""
     way = next((way for name, way in ways.items() if name != but), ways[but])
     arguments = {}
     for name, x in inputs.items():

@@ -1,4 +1,4 @@
-"""The header for C++17: the same functions on std::array and, where Eigen is, on its matrices."""
+"""The C++17 header: the same functions for std::array and, if Eigen is available, for its matrices."""
 from collections.abc import Iterator
 
 from .functions import Array, Function
@@ -10,7 +10,7 @@ C, which take pointers. A function of several results returns a tuple: auto [q_n
 
 
 def wrapper(export: Export) -> str:
-    """Return the text of the header."""
+    """Return the contents of the header."""
     name, upper, robot = export.name, export.name.upper(), export.robot
     lines = [*block([export.title, ABOUT.replace("\n", " ")], hang=""), f"#ifndef {upper}_HPP",
              f"#define {upper}_HPP", "",
@@ -30,14 +30,14 @@ def wrapper(export: Export) -> str:
 
 
 def _on_arrays(export: Export, function: Function) -> Iterator[str]:
-    """Return a function on std::array."""
+    """Return the lines of a function for std::array."""
     def kind(x: Array) -> str:
         return export.dialect.scalar if x.shape == () else f"std::array<{export.dialect.scalar}, {x.size}>"
     return _function(export, function, kind, lambda x: f"const {kind(x)} &")
 
 
 def _on_matrices(export: Export, function: Function) -> Iterator[str]:
-    """Return a function on matrices of Eigen."""
+    """Return the lines of a function for Eigen matrices."""
     def kind(x: Array) -> str:
         rows, columns = (*x.shape, 1)[:2]
         return f"Matrix<{rows}, {columns}>"
@@ -45,8 +45,7 @@ def _on_matrices(export: Export, function: Function) -> Iterator[str]:
 
 
 def _function(export, function, kind, reference):
-    """Yield a function that calls the one of C: kind(x) is the type of a result, reference(x) how an argument is
-    taken."""
+    """Yield a function that calls the C function; kind(x) is the type of a result, reference(x) that of an argument."""
     name, scalar = identifier(function.name), export.dialect.scalar
     arguments = [f"{scalar} {identifier(x.name)}" if x.shape == () else f"{reference(x)}{identifier(x.name)}"
                  for x in function.inputs]

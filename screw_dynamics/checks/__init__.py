@@ -1,4 +1,4 @@
-"""Checks of arguments, with errors that name what is wrong with one; hints for users of other libraries.
+"""Checks of arguments, with errors that name the cause; hints for users of other libraries.
 May import nothing of the package."""
 from .arguments import (
     LONGEST,

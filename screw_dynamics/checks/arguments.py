@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value to use, or raises a ValueError that names the argument and the value."""
+"""Checks of arguments: each returns the valid value, or raises a ValueError with the argument's name and the value."""
 import math
 import os
 import sys
@@ -12,29 +12,29 @@ from . import peers
 
 T = TypeVar("T")
 LONGEST = 300           # characters of an argument in an error message
-MOST = 2 ** 44          # numbers of 8 bytes: what the addresses of a process reach
+MOST = 2 ** 44          # largest number of 8-byte entries in the address space of a process
 
 
 # ------------------------------------------------------------------------------------------------- arrays
 def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
-    """Return an array-like (..., *shape) of real numbers, none of them masked, as an array."""
+    """Return an array-like (..., *shape) of real, unmasked numbers as an array."""
     if type(x) is not np.ndarray:
         plain(name, x)
     try:
         a = np.asarray(x)
-        if a.dtype.kind == "V":                             # bfloat16, as JAX has it
+        if a.dtype.kind == "V":                             # bfloat16 of JAX
             a = a.astype(float)
         if a.dtype.kind not in "fiub" and a.size:
             raise TypeError
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
         raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
     if shape and a.shape[-len(shape):] != shape:
-        lead(name, a.shape, shape)                          # which raises
+        lead(name, a.shape, shape)                          # raises
     return a
 
 
 def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the leading axes of the shape of an array (..., *inner)."""
+    """Return the leading axes of the shape of an array (..., *inner). Raises ValueError if the last axes differ."""
     axes = len(shape) - len(inner)
     if axes < 0 or shape[axes:] != inner:
         raise ValueError(f"{name} has shape {shape}, but must end in {', '.join(map(str, inner))}")
@@ -42,13 +42,13 @@ def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int
 
 
 def is_masked(x: Any) -> bool:
-    """Return True for a masked array of NumPy, without an import of numpy.ma, which takes as long as a robot."""
+    """Return True for a masked NumPy array, without the slow import of numpy.ma."""
     return "numpy.ma" in sys.modules and isinstance(x, np.ma.MaskedArray)
 
 
 def plain(name: str, x: Any) -> None:
-    """Raise ValueError for an array-like of which NumPy would drop a part in silence: masks of entries, and names of
-    them, as pandas has; also in lists."""
+    """Raise ValueError for an array-like from which NumPy would silently drop masks or entry names (pandas), also in
+    lists."""
     if is_masked(x):
         masked = np.ma.getmaskarray(x)
         if masked.any():
@@ -66,7 +66,7 @@ def plain(name: str, x: Any) -> None:
 
 
 def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
-    """Return an array-like (..., *shape) of finite real numbers, as an array."""
+    """Return an array-like (..., *shape) of finite real numbers as an array."""
     a = real_numbers(name, x, *shape)
     if not np.isfinite(a).all():
         where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
@@ -83,7 +83,7 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
 
 
 def each(name: str, x: Any, size: int) -> np.ndarray:
-    """Return an array (size,) of real numbers, from one number for all or one for each."""
+    """Return an array (size,) of real numbers, from one number for all entries or one per entry."""
     a = real_numbers(name, x)
     if a.shape not in ((), (size,)):
         raise ValueError(f"{name} {described(x)} must be one number, or one for each of {size}")
@@ -99,7 +99,7 @@ def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -> tuple[int, ...]:
-    """Return the axes to which the leading ones of arrays broadcast; shapes: of these, for the error."""
+    """Return the axes to which the leading axes of arrays broadcast; shapes: of the arrays, for the error message."""
     try:
         return np.broadcast_shapes(*leads)
     except ValueError:
@@ -120,7 +120,7 @@ def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.nd
 
 
 def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two arrays of `out` if results of these shapes can be written to them; new ones for None."""
+    """Return the two arrays of `out` after checking that they can hold results of these shapes; new ones for None."""
     if out is None:
         return np.empty(shapes[0]), np.empty(shapes[1])
     good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
@@ -134,7 +134,7 @@ def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndar
 
 
 def filled(out: Any, result: np.ndarray) -> np.ndarray:
-    """`out` with a result in it, which may overlap with it; the result itself for None."""
+    """Write a result to `out`, which may overlap with it, and return `out`; return the result for None."""
     if out is None:
         return result
     result_array(out, np.shape(result))[...] = result
@@ -142,8 +142,7 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
 
 
 def _takes(out, shape, dtype):
-    """Return True if results of this shape and dtype can be written to `out`. Raises ValueError if its numbers
-    overlap."""
+    """Return True if `out` can hold results of this shape and dtype. Raises ValueError if its entries overlap."""
     fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype == dtype
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
@@ -169,7 +168,7 @@ def _overlaps_itself(a):
 
 # ------------------------------------------------------------------------------------------------- numbers and options
 def number(what: str, x: Any, least: float = -math.inf) -> float:
-    """Return a finite number >= the least."""
+    """Return a finite number that is at least `least`."""
     found = real(x)
     if not (math.isfinite(found) and found >= least):
         raise ValueError(f"{what} {described(x)} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
@@ -178,7 +177,7 @@ def number(what: str, x: Any, least: float = -math.inf) -> float:
 
 def positive(what: str, x: Any) -> float:
     """Return a finite number > 0."""
-    if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
+    if type(x) is float and 0.0 < x < math.inf:             # fast path: isinstance of an abstract class is slow
         return x
     found = real(x)
     if not 0.0 < found < math.inf:
@@ -187,7 +186,7 @@ def positive(what: str, x: Any) -> float:
 
 
 def whole(what: str, x: Any, least: int) -> int:
-    """Return a whole number >= the least."""
+    """Return an integer that is at least `least`."""
     if type(x) is int and x >= least:
         return x
     found = real(x)
@@ -197,14 +196,14 @@ def whole(what: str, x: Any, least: int) -> int:
 
 
 def count(what: str, x: Any, least: int) -> int:
-    """Return a whole number >= the least of what is kept in memory."""
+    """Return an integer number of entries that is at least `least` and fits into memory."""
     if (found := whole(what, x, least)) > MOST:
         raise ValueError(f"{what} {described(x)} must be <= {MOST}: no memory has so many numbers")
     return found
 
 
 def real(x: Any) -> float:
-    """Return a real number, no truth value, as a float; NaN for what is none."""
+    """Return a real number, except booleans, as a float; NaN for other values."""
     if not isinstance(x, Real) or isinstance(x, bool):
         return math.nan
     try:
@@ -214,19 +213,19 @@ def real(x: Any) -> float:
 
 
 def flag(what: str, x: Any) -> bool:
-    """True or False: other values, text say, may be meant for something else."""
+    """Return True or False. Raises ValueError for other values, such as text, which may be mistakes."""
     if not isinstance(x, (bool, np.bool_)):
         raise ValueError(f"{what} {described(x)} must be True or False")
     return bool(x)
 
 
 def lengths(what: str, x: Any) -> tuple[int, ...]:
-    """Return the shape of an array, from a whole number or several."""
+    """Return the shape of an array from one integer or several."""
     return tuple(count(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
 
 
 def generator(what: str, x: Any) -> np.random.Generator:
-    """Return a generator of random numbers, from one or a seed."""
+    """Return a random number generator, from a generator or a seed."""
     try:
         return np.random.default_rng(x)
     except (TypeError, ValueError):
@@ -234,7 +233,7 @@ def generator(what: str, x: Any) -> np.random.Generator:
 
 
 def one_of(what: str, value: T, choices: Collection[T]) -> T:
-    """Return a value that is among the choices."""
+    """Return a value after checking that it is among the choices."""
     try:
         known = value in list(choices)
     except ValueError:                                      # an array: two arguments in the wrong order
@@ -247,7 +246,7 @@ def one_of(what: str, value: T, choices: Collection[T]) -> T:
 
 # ------------------------------------------------------------------------------------------------- names
 def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
-    """Return a mask (..., n) of velocities, from one or from names of joints."""
+    """Return a mask (..., n) of velocities, from a mask or from joint names."""
     names = [x] if isinstance(x, str) else x
     if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
         mask = real_numbers(name, x, n)
@@ -263,15 +262,15 @@ def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.nda
 
 
 def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
-    """Return a mapping {link: wrench}."""
-    if type(external) is not dict and not isinstance(external, Mapping):         # which takes longer
+    """Return a mapping {link: wrench}. Raises ValueError for other types."""
+    if type(external) is not dict and not isinstance(external, Mapping):         # the second check is slower
         raise ValueError(f"external must map links to wrenches (6,), torque first, as {{{_last(links)!r}: "
                          f"[0, 0, 0, 0, 0, -9.81]}}, not {described(external)}")
     return external
 
 
 def jacobian_names(names: Any, links: Collection[str]) -> list[tuple[str, ...]]:
-    """Names of Jacobians, (link, representation) or (link, representation, reference), as a list."""
+    """Return a list of Jacobian names, (link, representation) or (link, representation, reference)."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if all(isinstance(name, (tuple, list)) and len(name) in (2, 3) for name in listed):
         return [tuple(name) for name in listed]
@@ -281,12 +280,12 @@ def jacobian_names(names: Any, links: Collection[str]) -> list[tuple[str, ...]]:
 
 
 def _last(links):
-    """Return the name of a link for an example."""
+    """Return the name of a link as an example."""
     return next(reversed(list(links)), "link")
 
 
 def model(x: T, kind: type[T]) -> T:
-    """Return a Model, which is of this kind."""
+    """Return a Model after checking its type. Raises TypeError with a hint for other objects."""
     if isinstance(x, kind):
         return x
     if isinstance(x, (str, bytes, os.PathLike)):
@@ -300,8 +299,7 @@ def model(x: T, kind: type[T]) -> T:
 
 
 def coordinates_alone(what: str, model: Any) -> None:
-    """Raise ValueError if the configuration of some joint of a model is an element of a group: `what` does not take
-    that."""
+    """Raise ValueError if a model has Lie-group joints, which `what` does not support."""
     if model.on_groups:
         joint = next(iter(model.joint_frames))
         kind = model.joint_kinds[model.joint_names.index(joint)]
@@ -309,7 +307,7 @@ def coordinates_alone(what: str, model: Any) -> None:
 
 
 def without_armature(what: str, model: Any) -> None:
-    """Raise ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
+    """Raise ValueError if a joint of a model has armature, which `what`, a function of bodies, does not support."""
     for joint, velocities in model.v_slices.items():
         if (value := model.joint_inertia[velocities].max(initial=0.0)) > 0.0:
             raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "
@@ -317,7 +315,7 @@ def without_armature(what: str, model: Any) -> None:
 
 
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
-    """Return the name of a link of the model, whose joints have other names."""
+    """Return the name of a link after checking it. joints: names of joints, which the error message mentions."""
     if not isinstance(name, str) or name not in links:
         joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
         raise ValueError(f"link {described(name)} does not exist{joint}; the model has "

@@ -1,6 +1,7 @@
-"""Hints in error messages for users of other libraries: the names there of what is here, or is not.
+"""Hints in error messages for users of other libraries: equivalents of their names here, or alternatives.
 
-Pinocchio, MuJoCo, Drake, KDL, PyBullet, Robotics Toolbox, Modern Robotics, RigidBodyDynamics.jl, iDynTree, yourdfpy."""
+Libraries: Pinocchio, MuJoCo, Drake, KDL, PyBullet, Robotics Toolbox, Modern Robotics, RigidBodyDynamics.jl, iDynTree,
+yourdfpy."""
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Ours: theirs. A name that Robot has itself is not shadowed.
+# Names here: names there. Names that Robot itself has are not overridden.
 _OURS = {
     "inverse_dynamics(q, qd, qdd)": "rnea rne id ID inverseDynamics InverseDynamics CalcInverseDynamics "
                                     "calculateInverseDynamics mj_inverse mj_rne compute_inverse_dynamics",
@@ -100,7 +101,7 @@ _OURS = {
     "from_urdf(source, xacro_args={name: value}), a classmethod": "from_xacro xacro",
 }
 
-# Names that stand for something else, and what that is.
+# Names with a different concept here, and the alternative.
 _OTHERWISE = {
     "getFrameId getBodyId existFrame frame_index link_index": "every method takes a link by its name",
     "data createData create_data MakeData makeData": "a Robot needs none: methods take q and return new arrays",
@@ -119,7 +120,7 @@ _OTHERWISE = {
         "np.linalg.inv(J @ np.linalg.solve(M, J.T))",
 }
 
-# What does not exist yet, and the way round.
+# Missing features, and workarounds.
 _NOT_YET = {
     "from_sdf SDF buildModelFromSdf from_usd":
         "only URDF, xacro and MJCF are read; convert the description, then Robot.from_urdf(source)",
@@ -132,11 +133,11 @@ def _hints() -> dict[str, str]:
     return {name: text for names, text in texts.items() for name in names.split()}
 
 
-HINTS = _hints()        # by the name of a method or attribute of another library
+HINTS = _hints()        # {method or attribute of another library: hint}
 
 
 class _Absent:
-    """An attribute that does not exist; asking for it says what does."""
+    """An attribute that does not exist; access raises AttributeError with a hint."""
 
     def __init__(self, name):
         self.name = name
@@ -146,26 +147,26 @@ class _Absent:
 
 
 class WithHints(type):
-    """The metaclass of a class whose AttributeError for a name in HINTS says what to use instead, and whose TypeErrors
-    name it: Robot.step(), and not the base that has the method.
+    """The metaclass of a class whose AttributeErrors for names in HINTS include a hint, and whose TypeErrors contain
+    the class name: Robot.step(), not the base class that defines the method.
 
-    These names are attributes that raise, hidden from dir(). A __getattr__ would do the same, but make every access
-    slower: a call of Robot by 0.1 us, as Python 3.11 and older optimize no access to a class that has one."""
+    The names in HINTS are attributes that raise, hidden from dir(). A __getattr__ would have the same effect, but slow
+    down all accesses: a call of Robot by 0.1 us, since Python up to 3.11 does not optimize classes with __getattr__."""
 
     def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> WithHints:
-        """The class, with the hints for names that neither its body nor a base defines."""
+        """Return the class, with hints for names that neither its body nor a base defines."""
         known = any(isinstance(base, meta) for base in bases)
         absent = {} if known else {hint: _Absent(hint) for hint in HINTS if not any(hasattr(b, hint) for b in bases)}
         cls = super().__new__(meta, name, bases, absent | body)
         for part in () if known else cls.__mro__[1:-1]:
             for key, function in vars(part).items():
                 if isinstance(function, FunctionType) and getattr(cls, key) is function:
-                    # The module too: pickle looks there.
+                    # Also the module, which pickle uses.
                     function.__qualname__, function.__module__ = f"{name}.{key}", cls.__module__
         return cls
 
     def __dir__(cls) -> list[str]:
-        """The names of what exists."""
+        """Return the names of existing attributes."""
         return [name for name in super().__dir__() if name not in HINTS or hasattr(cls, name)]
 
 
@@ -181,8 +182,8 @@ _MEANS = {name: ours for ours, names in _VALUES.items() for name in names.split(
 
 
 def name_hint(value: Any, choices: Collection[str]) -> str:
-    """Return a hint at the choice that a name in another case, or of another library, means; "" if it means none."""
-    theirs = str(value).rpartition(".")[2]                  # an enumeration's member, without the class
+    """Return a hint about the choice that a name in another case or of another library means; "" if there is none."""
+    theirs = str(value).rpartition(".")[2]                  # member of an enumeration, without the class name
     name = theirs.strip().lower().replace("-", "_").replace(" ", "_")
     if name in choices:
         return f'; did you mean "{name}"?'
@@ -195,8 +196,9 @@ def name_hint(value: Any, choices: Collection[str]) -> str:
 
 # ------------------------------------------------------------------------------------------------- arrays
 def array_hint(x: Any) -> str:
-    """Return what an array or number of another library is, and how to pass it; "" for what NumPy knows. Detected by
-    the names of types, as importing those libraries takes seconds."""
+    """Return a description of an array or number of another library and how to convert it; "" if NumPy accepts it.
+
+    The library is detected by type names, since importing it would take seconds."""
     library, name = type(x).__module__.partition(".")[0], type(x).__name__
     if isinstance(x, (list, tuple)):
         return next(filter(None, map(array_hint, x)), "")
@@ -221,8 +223,9 @@ def array_hint(x: Any) -> str:
 
 
 def entry_names(x: Any) -> list | None:
-    """Return the names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if
-    they do: texts, or tuples; numbers, times and periods name none."""
+    """Return the names of the entries along the last axis of an array-like of pandas, polars, Arrow or xarray.
+
+    Names are strings or tuples; for numeric or time labels, and without labels, None is returned."""
     if hasattr(x, "coords") and type(x.dims) is tuple:
         found = x.coords[x.dims[-1]].values if x.dims and x.dims[-1] in x.coords else ()
     elif hasattr(x, "iloc"):

@@ -1,2 +1,2 @@
-"""A robot as a tree of screws: the immutable Model, the ModelBuilder that checks it, joints of several degrees.
+"""A robot as a tree of screws: the immutable Model, its ModelBuilder, and joints of several degrees of freedom.
 May import checks, numbers and screws."""

@@ -1,4 +1,4 @@
-"""ModelBuilder: a Model from links and joints, added one by one, parents before children."""
+"""ModelBuilder: builds a Model from links and joints, added one by one, parents before children."""
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from .model import Model
 
 
 class Limits(NamedTuple):
-    """The limits of a joint, each infinite where there is none.
+    """The limits of a joint; infinite means no limit.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """A joint and the body that it moves, as given."""
+    """A joint and the body that it moves, as passed to the builder."""
 
     joint: str
     link: str
@@ -53,29 +53,29 @@ class _Moving(NamedTuple):
 
 
 class ModelBuilder:
-    """A builder of a Model from links and joints, which it collects and checks one by one.
+    """A builder of a Model, which collects and checks links and joints one by one.
 
     Parameters
     ----------
     root : str
-        Link that does not move. Its frame is the world frame and the construction frame.
+        Fixed link. Its frame is the world frame and the construction frame.
     inertia : array_like (6, 6), optional
-        Inertia of the root link about its origin. By default it has none.
+        Inertia of the root link about its origin. By default it is 0.
     physical : bool, optional
-        True requires inertias of rigid bodies: no principal moment is negative, and none exceeds the sum of the others.
-        False accepts others too, for example of published descriptions and planar models.
+        True requires inertias of rigid bodies: no principal moment is negative, and none exceeds the sum of the other
+        two. False accepts others too, for example of published descriptions and planar models.
 
     Notes
     -----
-    Every error is a ValueError that names the element and the value.
+    All methods raise ValueError with the element and the value.
     """
 
     def __init__(self, root: str, inertia: ArrayLike | None = None, *, physical: bool = True) -> None:
         self._moving: list[_Moving] = []
         self._inertias: list[np.ndarray] = []
-        self._references: list[np.ndarray] = []                     # of bodies: poses in the construction frame
-        self._kinds: dict[str, str] = {}                            # of joints that follow no other
-        self._leaders: dict[str, str] = {}                          # of those that do
+        self._references: list[np.ndarray] = []                     # poses of bodies in the construction frame
+        self._kinds: dict[str, str] = {}                            # of joints that mimic no other
+        self._leaders: dict[str, str] = {}                          # of mimic joints
         self._joints: set[str] = set()
         self._warnings: list[str] = []
         self._constraints: dict[str, Constraint] = {}
@@ -85,18 +85,18 @@ class ModelBuilder:
         self._frames = {root: (-1, np.eye(4))}
 
     def warn(self, text: str) -> None:
-        """Keep a remark about the source in the model's `warnings`.
+        """Add a warning about the source to the model's `warnings`.
 
         Parameters
         ----------
         text : str
-            Remark.
+            Warning.
         """
         self._warnings.append(text)
 
     def add_fixed(self, link: str, parent: str, placement: ArrayLike | None = None,
                   inertia: ArrayLike | None = None) -> None:
-        """Fix a link to another.
+        """Add a link that is fixed to another.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class ModelBuilder:
         placement : array_like (4, 4), optional
             Pose of the link in the parent. By default the identity.
         inertia : array_like (6, 6), optional
-            Inertia about the link's origin. By default it has none.
+            Inertia about the link's origin. By default it is 0.
         """
         name = f"link '{checks.new_name('link', link, self._frames)}'"
         body, C = self._frame(parent, name)
@@ -119,7 +119,7 @@ class ModelBuilder:
                   inertia: ArrayLike | None = None, *, kind: str | None = None, limits: Limits | None = None,
                   damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
                   mimic: Mimic | None = None) -> None:
-        """Add a link that moves against its parent by C(q) = placement exp(screw q).
+        """Add a link that moves relative to its parent by C(q) = placement exp(screw q).
 
         Parameters
         ----------
@@ -128,15 +128,15 @@ class ModelBuilder:
         link : str
             Name of the new link.
         parent : str
-            Link on which the joint is.
+            Parent link.
         screw : array_like (6,)
             Unit screw in the link's frame, angular part first.
         placement : array_like (4, 4), optional
             Pose of the link in the parent link at q = 0. By default the identity.
         inertia : array_like (6, 6), optional
-            Inertia about the link's origin. By default it has none.
+            Inertia about the link's origin. By default it is 0.
         kind : str, optional
-            Kind of the joint: the kind of its screw, or "continuous" in place of "revolute".
+            Kind of the joint: that of its screw, or "continuous" instead of "revolute".
         limits : Limits, optional
             Limits of position, velocity and effort. By default there are none.
         damping : float, optional
@@ -146,7 +146,7 @@ class ModelBuilder:
         armature : float, optional
             Inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg, >= 0.
         mimic : Mimic, optional
-            Joint that this one follows. It may be added later.
+            Leader of this joint. It may be added later.
 
         Notes
         -----
@@ -170,7 +170,7 @@ class ModelBuilder:
                   com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None, *, kind: str | None = None,
                   limits: Limits | None = None, damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
                   mimic: Mimic | None = None) -> None:
-        """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
+        """Add a link by its joint's screw, with all data in the construction frame at q = 0.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class ModelBuilder:
         link : str
             Name of the new link.
         parent : str
-            Link on which the joint is.
+            Parent link.
         axis : array_like (3,)
             Direction of the axis.
         point : array_like (3,), optional
@@ -205,11 +205,11 @@ class ModelBuilder:
         armature : float, optional
             Inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg, >= 0.
         mimic : Mimic, optional
-            Joint that this one follows.
+            Leader of this joint.
 
         See Also
         --------
-        add_joint : The same joint by its screw in the link's frame.
+        add_joint : Add the same joint by its screw in the link's frame.
 
         Notes
         -----
@@ -239,51 +239,51 @@ class ModelBuilder:
                         damping: float | Mapping[str, float] = 0.0, friction: float | Mapping[str, float] = 0.0,
                         armature: float | Mapping[str, float] = 0.0,
                         mimic: Mimic | Mapping[str, Mimic] | None = None) -> tuple[str, ...]:
-        """Add a link by a joint of several degrees of freedom, made of joints of one and massless links.
+        """Add a link by a joint of several degrees of freedom, composed of single-DoF joints and massless links.
 
         Parameters
         ----------
         kind : str
             Kind of the joint: "cylindrical", "planar", "spherical", "universal", "free" or another of
-            macro_joints.KINDS, which has the motions in their order.
+            macro_joints.KINDS, which lists their motions in order.
         joint : str
             Name of the new joint.
         link : str
             Name of the new link.
         parent : str
-            Link on which the joint is.
+            Parent link.
         placement : array_like (4, 4), optional
             Pose of the link in the parent link at q = 0, as in ``add_joint``.
         inertia : array_like (6, 6), optional
             Inertia about the link's origin, as in ``add_joint``.
         frame : array_like (4, 4), optional
-            Pose of the joint frame, on whose axes the motions are, in the link's frame. A single turn or slide is on
-            its z-axis. By default the identity.
+            Pose of the joint frame in the link's frame. The motions are along and about its axes; a single rotation or
+            translation is on its z-axis. By default the identity.
         order : str, optional
-            Axes of several turns, as in "zyx" for R = R_z R_y R_x.
+            Axes of several rotations, as in "zyx" for R = R_z R_y R_x.
         pitch : float, optional
             Pitch of a helical motion, m/rad.
         limits : Limits or dict of str to Limits, optional
-            Limits of all coordinates, or as {"rz": value, ...} of some.
+            Limits of all coordinates, or of some as {"rz": value, ...}.
         damping, friction, armature : float or dict of str to float, optional
-            Numbers of all coordinates or of some, as in ``add_joint``.
+            Values of all coordinates or of some, as in ``add_joint``.
         mimic : Mimic or dict of str to Mimic, optional
-            Joints that all coordinates follow, or some.
+            Leaders of all coordinates, or of some.
 
         Returns
         -------
         tuple of str
-            Names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z, and so on, or joint if
-            it is the only one.
+            Names of the coordinates: joint_x for a translation along x, joint_rz for a rotation about z, and so on, or
+            joint if there is only one.
 
         See Also
         --------
-        add_group_joint : A joint of several degrees of freedom without singularity.
+        add_group_joint : Add a joint of several degrees of freedom without singularities.
 
         Notes
         -----
-        The links in between are called link_x and so on. At q = 0 their frames are the link's. Singularities are as in
-        macro_joints.
+        The intermediate links are named link_x and so on. At q = 0 their frames coincide with the link's. For
+        singularities see macro_joints.
 
         References
         ----------
@@ -314,41 +314,41 @@ class ModelBuilder:
                         limits: Limits | Mapping[str, Limits] | None = None,
                         damping: float | Mapping[str, float] = 0.0,
                         friction: float | Mapping[str, float] = 0.0) -> None:
-        """Add a link by a Lie-group joint: it has no chart and no singularity.
+        """Add a link by a Lie-group joint, which needs no chart and has no singularities.
 
         Parameters
         ----------
         kind : {"spherical", "planar", "free"}
-            Group of the configuration, an element g. "spherical": q = x y z w, a quaternion. "planar", in the x-y plane
-            of the joint frame: q = x, y and angle. "free": q = x y z and a quaternion x y z w.
+            Group of the configuration g. "spherical": q is a quaternion x y z w. "planar", in the x-y plane of the
+            joint frame: q is x, y and an angle. "free": q is x y z and a quaternion x y z w.
         joint : str
             Name of the new joint.
         link : str
             Name of the new link.
         parent : str
-            Link on which the joint is.
+            Parent link.
         placement : array_like (4, 4), optional
-            Pose of the link in the parent link at the identity of g. By default the identity.
+            Pose of the link in the parent link if g is the identity. By default the identity.
         inertia : array_like (6, 6), optional
-            Inertia about the link's origin. By default it has none.
+            Inertia about the link's origin. By default it is 0.
         frame : array_like (4, 4), optional
             Pose F of the joint frame in the link's frame. By default the identity.
         limits : Limits or dict of str to Limits, optional
-            Limits of all velocities, or as {"rx": value, ...} of some. Limits of velocity and effort count. Elements of
-            a group have no limits of position.
+            Limits of all velocities, or of some as {"rx": value, ...}. Only velocity and effort limits are used:
+            group elements have no position limits.
         damping, friction : float or dict of str to float, optional
-            Numbers of all velocities or of some, as in ``add_joint``.
+            Values of all velocities or of some, as in ``add_joint``.
 
         See Also
         --------
-        add_macro_joint : Other joints of several degrees of freedom, which have charts without singularity.
+        add_macro_joint : Add other joints of several degrees of freedom, some of which have charts without singularity.
 
         Notes
         -----
-        C(q) = placement F g F^-1. A quaternion may have any length but 0, which is divided out.
+        C(q) = placement F g F^-1. Quaternions are normalized; they must not be 0.
 
-        Velocities, accelerations and efforts are three, three and six, of the twist of the link against its parent in
-        the joint frame that the link carries, the angular part first.
+        Velocities, accelerations and efforts (three, three and six) are components of the twist of the link relative to
+        its parent, in the joint frame on the link, angular part first.
         """
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         checks.named(name, one_of, "kind", kind, tuple(GROUPS))
@@ -378,7 +378,7 @@ class ModelBuilder:
 
     def add_loop_joint(self, name: str, kind: str, link: str, on: str | None = None, frame: ArrayLike | None = None,
                        frame_on: ArrayLike | None = None, pitch: float | None = None) -> None:
-        """Close a loop by a joint between two links that exist.
+        """Add a joint that closes a loop between two existing links.
 
         Parameters
         ----------
@@ -387,51 +387,50 @@ class ModelBuilder:
         kind : str
             Kind of the joint, as in closed_loops.LoopJoint.
         link : str
-            Link on one side.
+            First link.
         on : str, optional
-            Link on the other side. By default the root.
+            Second link. By default the root.
         frame : array_like (4, 4), optional
             Pose of the joint frame in `link`. By default the identity.
         frame_on : array_like (4, 4), optional
-            Pose of the joint frame in `on`. By default it closes the joint in the configuration with which
-            ClosedLoopRobot is made.
+            Pose of the joint frame in `on`. By default it closes the joint in the configuration passed to
+            ClosedLoopRobot.
         pitch : float, optional
             Pitch of a helical motion, m/rad.
 
         Notes
         -----
-        The model keeps the constraint: ClosedLoopRobot(Robot(model)) closes the loop, Robot(model) alone leaves it
-        open.
+        The constraint is stored in the model. ClosedLoopRobot(Robot(model)) enforces it, Robot(model) alone does not.
         """
         self.add_constraint(LoopJoint(name, kind, link, on, frame, frame_on, pitch))
 
     def add_distance(self, name: str, link: str, on: str | None = None, point: ArrayLike = (0.0, 0.0, 0.0),
                      point_on: ArrayLike = (0.0, 0.0, 0.0), length: float | None = None) -> None:
-        """Keep two points of links at a distance.
+        """Add a constraint that keeps two points on links at a distance.
 
         Parameters
         ----------
         name : str
             Name of the constraint.
         link : str
-            Link of one point.
+            Link of the first point.
         on : str, optional
-            Link of the other point. By default the root.
+            Link of the second point. By default the root.
         point : array_like (3,), optional
             Point in `link`, m.
         point_on : array_like (3,), optional
             Point in `on`, m.
         length : float, optional
-            Distance, m, > 0. By default the one in the configuration with which ClosedLoopRobot is made.
+            Distance, m, > 0. By default that in the configuration passed to ClosedLoopRobot.
 
         See Also
         --------
-        add_loop_joint : A constraint that the model keeps in the same way.
+        add_loop_joint : Add another constraint that is stored in the model.
         """
         self.add_constraint(Distance(name, link, on, point, point_on, length))
 
     def add_gear(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
-        """Couple joints of one degree of freedom.
+        """Add a linear coupling of joints of one degree of freedom.
 
         Parameters
         ----------
@@ -440,16 +439,16 @@ class ModelBuilder:
         ratios : dict of str to float
             Ratio of each joint.
         offset : float, optional
-            Sum of ratio times coordinate over these joints.
+            Sum of ratio times coordinate over the joints.
 
         See Also
         --------
-        add_loop_joint : A constraint that the model keeps in the same way.
+        add_loop_joint : Add another constraint that is stored in the model.
         """
         self.add_constraint(Gear(name, ratios, offset))
 
     def add_constraint(self, constraint: Constraint) -> None:
-        """Keep a constraint between links and joints that exist.
+        """Add a constraint between existing links and joints.
 
         Parameters
         ----------
@@ -459,14 +458,14 @@ class ModelBuilder:
         Raises
         ------
         ValueError
-            If it does not fit the links and joints, or its name is taken. The message names what is wrong.
+            If it does not fit the links and joints, or its name is taken. The message names the cause.
         """
         checked = Members(self.root, self._frames, self._kinds, self._leaders).checked(constraint)
         checks.new_name("constraint", checked.name, self._constraints)
         self._constraints[checked.name] = checked
 
     def build(self) -> Model:
-        """Return the model of all that was added.
+        """Return the model of all links, joints and constraints added.
 
         Returns
         -------
@@ -476,7 +475,7 @@ class ModelBuilder:
         Raises
         ------
         ValueError
-            If a mimic joint cannot follow.
+            If a mimic joint has an unknown leader, is part of a loop, or its multiplier or offset is out of range.
         """
         leaders = [m for m in self._moving if m.mimic is None]
         kinds = {m.joint: m.kind for m in leaders}
@@ -504,7 +503,7 @@ class ModelBuilder:
             constraints=tuple(self._constraints.values()))
 
     def _with_followers(self, name, index, leading):
-        """Return a number of joints (n,), to which mimic joints add their shares, each after the one before."""
+        """Return a joint property (n,) with the reflected shares of mimic joints added in order."""
         found = np.array([getattr(m, name) for m in self._moving if m.mimic is None], dtype=float)
         for m in self._moving:
             if m.mimic is not None:
@@ -530,7 +529,7 @@ class ModelBuilder:
             self._leaders[moving.joint] = moving.mimic.joint
 
     def _forget(self, count):
-        """Take back all moving links from this one on."""
+        """Remove all moving links from index `count` on."""
         for moving in self._moving[count:]:
             self._joints.remove(moving.joint)
             del self._frames[moving.link]
@@ -553,7 +552,7 @@ class ModelBuilder:
             self._inertias[body] = self._inertias[body] + moved
 
     def _reference(self, body):
-        """Return a of a body: its pose in the construction frame with every joint at zero."""
+        """Return the pose A of a body in the construction frame with all joints at zero."""
         return np.eye(4) if body < 0 else self._references[body]
 
 

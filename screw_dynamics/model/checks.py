@@ -1,4 +1,4 @@
-"""Checks of a model's data: each returns the value to keep, or raises a ValueError with the element and the value."""
+"""Checks of model data: each returns the valid value, or raises a ValueError with the element and the value."""
 import math
 from collections.abc import Callable, Iterable
 from numbers import Real
@@ -13,14 +13,14 @@ from screw_dynamics.screws import arrays
 
 from . import inertial_parameters
 
-TOLERANCE = 1e-6        # how far a rotation, an axis or moments may be from what they must be before they are refused
-SMALLEST_RADIUS = 1e-6  # m; an inertia below mass times its square is rounding
+TOLERANCE = 1e-6        # largest accepted error of rotations, unit axes and moments
+SMALLEST_RADIUS = 1e-6  # m; inertias below mass times its square are rounding errors
 
 T = TypeVar("T")
 
 
 def named(name: str, check: Callable[..., T], *arguments: object) -> T:
-    """Return the result of a check; its ValueError gets the name of the element in front."""
+    """Return the result of a check. The name of the element is prepended to the message of its ValueError."""
     try:
         return check(*arguments)
     except ValueError as error:
@@ -28,7 +28,7 @@ def named(name: str, check: Callable[..., T], *arguments: object) -> T:
 
 
 def new_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the name of a new link or joint, which none of the known ones has."""
+    """Return the name of a new link or joint. Raises ValueError if it is already known."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of a {kind} must be a non-empty string, not {name!r}")
     if name in known:
@@ -37,17 +37,17 @@ def new_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
-    """Return a finite number, not below the least."""
+    """Return a finite number that is at least `least`."""
     return checks.number(f"{name}: {what}", x, least)
 
 
 def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """Finite real numbers in a shape, as a new array."""
+    """Return finite real numbers of a given shape, as a new array."""
     checks.plain(f"{name}: {what}", x)
     try:
-        if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which would become floats
+        if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which NumPy would convert
             raise TypeError
-        a = np.array(x, dtype=float)                        # exact numbers of SymPy say, too
+        a = np.array(x, dtype=float)                        # also converts exact numbers, such as SymPy's
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
         hint = array_hint(x)
         raise ValueError(f"{name}: {what} {x!r} must be made of real numbers{hint and f', not {hint}'}") from None
@@ -59,7 +59,7 @@ def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.nd
 
 
 def pose(name: str, C: ArrayLike | None, tolerance: float = TOLERANCE) -> np.ndarray:
-    """Return a pose (4, 4) with the nearest rotation, so that one given with few digits stays rigid; None is the
+    """Return a pose (4, 4) with the nearest rotation matrix, so that rounded input is made orthogonal; None is the
     identity."""
     C = numbers(name, "pose", np.eye(4) if C is None else C, (4, 4))
     R = C[:3, :3]
@@ -100,14 +100,14 @@ def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) ->
 
 
 def joint_kind(name: str, kind: str | None, found: str) -> str:
-    """Return the name of a joint's kind: as its screw has it, or "continuous" in place of "revolute"."""
+    """Return the kind of a joint: that of its screw, or "continuous" instead of "revolute"."""
     if kind is None:
         return found
     return checks.one_of(f"{name}: kind", kind, (found, "continuous") if found == "revolute" else (found,))
 
 
 def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, float]:
-    """Lower and upper position limit, velocity and effort limit of a joint; any may be infinite."""
+    """Return lower and upper position limit, velocity limit and effort limit of a joint; any may be infinite."""
     if not isinstance(limits, (tuple, list)) or len(limits) != 4 or not all(
             isinstance(x, Real) and not isinstance(x, bool) for x in limits):
         raise ValueError(f"{name}: limits must be Limits(lower, upper, velocity, effort), numbers, not "
@@ -125,10 +125,10 @@ def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, flo
 
 # ------------------------------------------------------------------------------------------------- inertias
 def impossible(mass: float, rotational: np.ndarray) -> str:
-    """Return why no rigid body has this mass and rotational inertia (3, 3) about its center of mass; "" if one can.
+    """Return why no rigid body has this mass and rotational inertia (3, 3) about its center of mass; "" if one has.
 
     Moments about three axes are integrals of y^2 + z^2, z^2 + x^2 and x^2 + y^2: none is negative, and none exceeds the
-    sum of the others. As exact as the digits of descriptions are."""
+    sum of the other two. The tolerance allows for rounded numbers in descriptions."""
     least, middle, largest = np.linalg.eigvalsh(rotational).tolist()
     slack = TOLERANCE * abs(largest) + mass * SMALLEST_RADIUS**2
     if least < -slack:
@@ -137,8 +137,8 @@ def impossible(mass: float, rotational: np.ndarray) -> str:
 
 
 def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.ndarray:
-    """Return the inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is that of no mass. physical: a rigid
-    body can have it."""
+    """Return the inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is 0. physical: require an inertia that
+    a rigid body can have."""
     M = numbers(name, "inertia", np.zeros((6, 6)) if inertia is None else inertia, (6, 6))
     mass, scale = number(name, "mass", M[5, 5], 0.0), max(1.0, np.abs(M).max())
     moment = np.array([M[2, 4], M[0, 5], M[1, 3]])
@@ -152,7 +152,7 @@ def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.n
     smallest = about.diagonal().min()
     if smallest < -1e-9 * scale:
         raise ValueError(f"{name}: rotational inertia has the negative moment {smallest:g}")
-    rounding = 1e-12 * np.abs(M[:3, :3]).max() * np.eye(3)      # of the shift to the center of mass
+    rounding = 1e-12 * np.abs(M[:3, :3]).max() * np.eye(3)      # rounding error of the shift to the center of mass
     if physical and (reason := impossible(mass, about + rounding)):
         raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass is one that no rigid body can "
                          f"have: {reason}; physical=False takes it nevertheless")
@@ -160,8 +160,8 @@ def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.n
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
-    """Return the inertia (6, 6) of a load: mass, center of mass (3,) and rotational inertia (3, 3) about it; None: a
-    point."""
+    """Return the inertia (6, 6) of a load from mass, center of mass (3,) and rotational inertia (3, 3) about it; None:
+    point mass."""
     m = number("payload", "mass", mass, 0.0)
     Theta = np.zeros((3, 3)) if inertia is None else numbers("payload", "inertia", inertia, (3, 3))
     if np.abs(Theta - Theta.T).max() > TOLERANCE * np.abs(Theta).max():

@@ -1,6 +1,7 @@
-"""The configuration space of a model: one number for each joint of one degree of freedom, and an element of a group for
-others; how its numbers change with velocities, joint by joint, on batches of configurations (..., nq) and velocities
-(..., n). Exponentials and logarithms are those of algorithms/space.py."""
+"""The configuration space of a model: one coordinate per single-DoF joint, and a Lie-group element per other joint.
+
+The functions convert between velocities (..., n) and time derivatives of configurations (..., nq), joint by joint, in
+batches. Exponentials and logarithms are in algorithms/space.py."""
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,16 +10,16 @@ from numpy.typing import ArrayLike
 from .group_joints import identity
 from .model import Model
 
-QUATERNION = slice(-4, None)    # of a spherical or a free joint, in its numbers
+QUATERNION = slice(-4, None)    # in the configuration of a spherical or a free joint
 
 
 def neutral(model: Model) -> np.ndarray:
-    """Return the configuration (nq,) of which the model's poses are: coordinates 0, and the identity of each group."""
+    """Return the neutral configuration (nq,) of the model's poses: coordinates 0, and the identity of each group."""
     return np.concatenate([np.zeros(0), *(identity(kind) for kind in model.joint_kinds)])
 
 
 def normalized(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return configurations with quaternions of unit length. Raises ValueError naming a joint with the quaternion 0."""
+    """Return configurations with unit quaternions. Raises ValueError with the joint's name for a quaternion 0."""
     q = np.array(q, dtype=float)
     if joint := without_direction(model, q):
         raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
@@ -33,17 +34,17 @@ def without_direction(model: Model, q: np.ndarray) -> str:
 
 
 def _quaternions(model, q):
-    """Return the joints with a quaternion among their numbers, and that part (..., 4) of configurations."""
+    """Return (joint, quaternion part (..., 4) of the configurations) for each joint with a quaternion."""
     return [(joint, q[..., numbers][..., QUATERNION]) for joint, kind, numbers, _ in _joints(model)
             if kind in ("spherical", "free")]
 
 
 def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities and accelerations (..., n) from the numbers q(t) (..., nq) and their first and second derivatives.
+    """Return velocities and accelerations (..., n) from q(t) (..., nq) and its first and second time derivatives.
 
-    Quaternions may have any length, which may change: that of r^-1 r' is not in its vector part, half the angular
-    velocity."""
+    Quaternions may have any, even varying, length: the length only affects the scalar part of r^-1 r', and the vector
+    part is half the angular velocity."""
     v, vd = np.empty((2, *q.shape[:-1], model.n))
     for _, kind, numbers, of in _joints(model):
         v[..., of], vd[..., of] = _velocities(kind, *(x[..., numbers] for x in (q, rates, accelerations)))
@@ -51,8 +52,7 @@ def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np
 
 
 def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the rates (..., nq) of the numbers q (..., nq) that velocities v (..., n) cause: the inverse of
-    `velocities`."""
+    """Return the time derivative (..., nq) of q (..., nq) for velocities v (..., n): the inverse of `velocities`."""
     found = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), model.nq))
     for _, kind, numbers, of in _joints(model):
         found[..., numbers] = _rates(kind, q[..., numbers], v[..., of])
@@ -60,7 +60,7 @@ def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def second_rates(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the derivatives (..., nq) of rates(q, v) along velocities u (..., n), v being the same on the way."""
+    """Return the derivatives (..., nq) of rates(q, v) along velocities u (..., n), for constant v."""
     found = np.empty((*np.broadcast_shapes(q.shape[:-1], u.shape[:-1], v.shape[:-1]), model.nq))
     for _, kind, numbers, of in _joints(model):
         found[..., numbers] = _second_rates(kind, q[..., numbers], u[..., of], v[..., of])
@@ -68,7 +68,7 @@ def second_rates(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray) -> n
 
 
 def continuous(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
+    """Return the configurations (samples, nq) with quaternion signs chosen nearest to the previous sample."""
     q = np.array(q, dtype=float)
     for _, kind, numbers, _ in _joints(model):
         if kind in ("spherical", "free"):
@@ -79,8 +79,9 @@ def continuous(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] where there are
-    none; rotations uniform on SO(3)."""
+    """Return random configurations (*shape, nq): uniform within limits, with rotations uniform on SO(3).
+
+    Unlimited angles are in [-pi, pi], unlimited lengths in [-1, 1]."""
     q = np.empty((*shape, model.nq))
     for _, kind, numbers, rates in _joints(model):
         if kind in ("spherical", "free"):
@@ -98,13 +99,13 @@ def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> np
 
 
 def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
-    """Name, kind, and where its numbers in q and its velocities are, of each joint."""
+    """Yield the name, the kind, the slice of q and the slice of the velocities of each joint."""
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         yield joint, kind, model.q_slices[joint], model.v_slices[joint]
 
 
 def _velocities(kind, q, rates, accelerations):
-    """Return the twist of g and its derivative, from those of the numbers."""
+    """Return the twist of g and its derivative, from derivatives of the joint's part of q."""
     if kind == "spherical":
         inverse = _conjugate(q)
         half = product(inverse, rates)
@@ -123,7 +124,7 @@ def _velocities(kind, q, rates, accelerations):
 
 
 def _rates(kind, q, v):
-    """Return the rates of the numbers, from the twist of g: of a quaternion r, of any length, r w / 2."""
+    """Return the derivative of the joint's part of q from the twist of g; r w / 2 for a quaternion r of any length."""
     if kind == "spherical":
         return 0.5 * product(q, np.concatenate((v, np.zeros((*v.shape[:-1], 1))), axis=-1))
     if kind == "free":
@@ -136,7 +137,7 @@ def _rates(kind, q, v):
 
 
 def _second_rates(kind, q, u, v):
-    """Return the numbers of g u^ v^, of which positions are turned by g from the velocity that u gives to v."""
+    """Return the derivative, along u, of the rates for v: the components of g u^ v^, with positions rotated by g."""
     if kind == "spherical":
         return _rates(kind, _rates(kind, q, u), v)
     if kind == "free":
@@ -151,14 +152,15 @@ def _second_rates(kind, q, u, v):
 
 # ------------------------------------------------------------------------------------------------- the plane
 def _turned(angle, p):
-    """Vectors (..., 2), turned by angles (..., 1)."""
+    """Return vectors (..., 2) rotated by angles (..., 1)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.concatenate((c * p[..., :1] - s * p[..., 1:], s * p[..., :1] + c * p[..., 1:]), axis=-1)
 
 
 # ------------------------------------------------------------------------------------------------- quaternions x y z w
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the product (..., 4), of unit length where both factors are, to rounding."""
+    """Return the product (..., 4) of quaternions; the product of unit quaternions has unit length to machine
+    precision."""
     (u, s), (v, t) = ((x[..., :3], x[..., 3:]) for x in (a, b))
     vector = s * v + t * u + np.cross(u, v)
     return np.concatenate((vector, s * t - (u * v).sum(axis=-1, keepdims=True)), axis=-1)
@@ -178,7 +180,8 @@ def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
 def quaternion(rotation: ArrayLike) -> np.ndarray:
     """Return the unit quaternion (4,), w >= 0, of a rotation matrix.
 
-    The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
+    The 4 x 4 matrix 4 q q' - I is linear in the rotation; the column of 4 q q' with the largest diagonal entry never
+    cancels."""
     r = np.asarray(rotation)
     xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
     xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]

@@ -1,5 +1,5 @@
-"""Constraints on the coordinates of a tree, as users give them: a joint that closes a loop, a distance between two
-points, a gear. Each checks itself, and says what it holds; closed_loops/ makes tables of that for kernels."""
+"""Constraints on the coordinates of a tree, as users define them: loop joints, distances and gears. Each checks its own
+data; closed_loops/ converts them to tables for kernels."""
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -18,8 +18,8 @@ KINDS = (*SUBGROUPS, "universal", "fixed")
 
 
 class Members(NamedTuple):
-    """The names that constraints may refer to: the root, links, {joint: kind} of joints with velocities of their own,
-    and {mimic joint: the joint that it follows}."""
+    """The names that constraints may refer to: the root, the links, {joint: kind} of joints that mimic no other, and
+    {mimic joint: leader}."""
 
     root: str
     links: Collection[str]
@@ -27,8 +27,8 @@ class Members(NamedTuple):
     leaders: Mapping[str, str]
 
     def checked(self, given: "Constraint") -> "Constraint":
-        """Return the constraint with the root by its name, and with arrays of its own. Raises ValueError naming the
-        constraint and the value that is wrong."""
+        """Return the constraint with the root by its name, and with copied arrays. Raises ValueError with the name of
+        the constraint and the invalid value."""
         if not isinstance(given, Constraint):
             known = ", ".join(kind.__name__ for kind in BetweenLinks.__subclasses__())
             raise ValueError(f"a constraint must be a {known} or Gear, not {described(given)}")
@@ -36,9 +36,11 @@ class Members(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The numbers of a constraint between two links: its kind, a name in constraints/rows.py; the poses (4, 4) of its
-    frame in the link and in the other; a number of the kind, such as a length; and, of a subgroup, the rows P (m, 6),
-    which annihilate the relative twist, and the slide of a whole turn of a helical joint in each (m,)."""
+    """The numerical data of a constraint between two links.
+
+    kind: a name in constraints/rows.py. frame, frame_on (4, 4): poses of its frame in the first and the second link.
+    size: a number of the kind, such as a length. For a subgroup, P (m, 6) annihilates the relative twist, and leads
+    (m,) are the translations per full turn of a helical joint in each row."""
 
     kind: str
     frame: np.ndarray
@@ -49,16 +51,16 @@ class Held(NamedTuple):
 
 
 class BetweenLinks:
-    """A constraint between a link and another, `on`, None for the root: a frozen dataclass. Its kind has rows in
-    constraints/rows.py."""
+    """A constraint between a link and another link `on`, None for the root; base of frozen dataclasses. Its kind has
+    rows in constraints/rows.py."""
 
     name: str
     link: str
     on: str | None
-    what: ClassVar[str]     # it is called in messages
+    what: ClassVar[str]     # its name in messages
 
     def checked(self, members: Members) -> "BetweenLinks":
-        """Return the constraint with the root by its name and arrays of its own, as Members.checked does.
+        """Return the constraint with the root by its name and with copied arrays, see Members.checked.
 
         Parameters
         ----------
@@ -68,12 +70,12 @@ class BetweenLinks:
         Returns
         -------
         BetweenLinks
-            A constraint of the same class.
+            Constraint of the same class.
 
         Raises
         ------
         ValueError
-            If a link does not exist, or is joined to itself, or a value is wrong. The message names the constraint.
+            If a link does not exist or is joined to itself, or a value is invalid. The message names the constraint.
         """
         name = f"{self.what} {checks.new_name(self.what, self.name, ())!r}"
         on = members.root if self.on is None else self.on
@@ -84,41 +86,41 @@ class BetweenLinks:
         return replace(self, on=on, **self.values(name))      # type: ignore[type-var]
 
     def values(self, name: str) -> dict:
-        """The other fields by their names, checked, as arrays of its own; name: what errors call it."""
+        """Return the other fields by their names, checked, with copied arrays; name: the constraint in messages."""
         raise NotImplementedError
 
     def held(self, relative: np.ndarray) -> Held:
-        """Return the Held of the constraint; relative (4, 4): the pose of the link in the other, where what is not
-        given is measured."""
+        """Return the numerical data of the constraint; relative (4, 4): the pose of the link in the other link, which
+        determines quantities that are not given."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """Return kind, numbers and links of the constraint."""
+        """Return the kind, the parameters and the links of the constraint."""
         return f"{self.what}, {self.link} on {self.on}"
 
 
 @dataclass(frozen=True, eq=False)
 class LoopJoint(BetweenLinks):
-    """A joint between a link of the robot and another, which closes a loop.
+    """A joint that closes a loop between two links of a robot.
 
     Parameters
     ----------
     name : str
         Name of the constraint.
     kind : str
-        One of the lower pairs of [MK] table 1, "revolute", "prismatic", "helical", "cylindrical", "planar",
-        "spherical", "translation", "planar_translation", "planar_helical" or "schoenflies"; or "universal", about the x
-        axis of the other link's frame and the y axis of the link's; or "fixed".
+        A lower pair of [MK] table 1: "revolute", "prismatic", "helical", "cylindrical", "planar", "spherical",
+        "translation", "planar_translation", "planar_helical" or "schoenflies"; or "universal", about the x-axis of the
+        second link's frame and the y-axis of the first link's; or "fixed".
     link : str
-        Link of the robot.
+        First link.
     on : str, optional
-        The other link. By default the root.
+        Second link. By default the root.
     frame : array_like (4, 4), optional
-        Pose of the joint frame in the link, z along the joint's axis or normal to its plane. By default the frame of
-        the link.
+        Pose of the joint frame in the first link, z along the joint's axis or normal to its plane. By default the
+        link's frame.
     frame_on : array_like (4, 4), optional
-        Pose of the joint frame in the other link. By default the joint is closed in the configuration with which
-        ClosedLoopRobot is made.
+        Pose of the joint frame in the second link. By default it closes the joint in the configuration passed to
+        ClosedLoopRobot.
     pitch : float, optional
         Pitch of a helical motion, m/rad.
     """
@@ -134,7 +136,7 @@ class LoopJoint(BetweenLinks):
     what: ClassVar[str] = "loop joint"
 
     def values(self, name: str) -> dict:
-        """Return the frames, checked.
+        """Return the checked frames.
 
         Fields `frame` and `frame_on`. Raises ValueError if the kind is unknown, the pitch does not fit it, or a
         frame is not a pose.
@@ -149,7 +151,7 @@ class LoopJoint(BetweenLinks):
                 "frame_on": None if self.frame_on is None else _kept(checks.pose(name, self.frame_on))}
 
     def held(self, relative: np.ndarray) -> Held:
-        """Return the rows of the joint's subgroup, or of a universal joint."""
+        """Return the data of the joint's subgroup, or of a universal joint."""
         frame = np.asarray(self.frame)
         frame_on = relative @ frame if self.frame_on is None else np.asarray(self.frame_on)
         if self.kind == "universal":
@@ -160,15 +162,15 @@ class LoopJoint(BetweenLinks):
         return Held("subgroup", frame, frame_on, P=P, leads=lead * (P[:, 2] != 0.0))
 
     def __str__(self) -> str:
-        """Return kind and links of the constraint."""
+        """Return the kind and the links of the constraint."""
         return f"{self.kind} joint, {self.link} on {self.on}"
 
 
 def annihilators(screws: np.ndarray) -> np.ndarray:
-    """Rows P (6 - k, 6) with P Z = 0 for k screws Z (k, 6) of a joint frame that span a subalgebra.
+    """Return rows P (6 - k, 6) with P Z = 0 for k screws Z (k, 6) of a joint frame that span a subalgebra.
 
-    D is in the subgroup of the screws if log(D) and the relative twist are in their span. There the gradient of
-    P log(D) has the same span as P: dexp^-1 leaves that of the screws invariant."""
+    D remains in the subgroup of the screws if log(D) and the relative twist are in their span. At such D the gradient
+    of P log(D) has the same span as P, because dexp^-1 leaves the span of the screws invariant."""
     pivots = [int(np.flatnonzero(Z)[0]) for Z in screws]
     others = [k for k in range(6) if k not in pivots]
     P = np.eye(6)[others]
@@ -178,23 +180,22 @@ def annihilators(screws: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Distance(BetweenLinks):
-    """A rod of a length between points of two links: it has spherical joints at both ends, and no mass.
+    """A massless rod of given length between points of two links, with spherical joints at both ends.
 
     Parameters
     ----------
     name : str
         Name of the constraint.
     link : str
-        Link of one point.
+        Link of the first point.
     on : str, optional
-        Link of the other point. By default the root.
+        Link of the second point. By default the root.
     point : array_like (3,), optional
         Point in the frame of `link`, m.
     point_on : array_like (3,), optional
         Point in the frame of `on`, m.
     length : float, optional
-        Distance that the points keep, m, > 0. By default the one in the configuration with which ClosedLoopRobot is
-        made.
+        Distance of the points, m, > 0. By default that in the configuration passed to ClosedLoopRobot.
     """
 
     name: str
@@ -207,7 +208,7 @@ class Distance(BetweenLinks):
     what: ClassVar[str] = "distance"
 
     def values(self, name: str) -> dict:
-        """Return the points and the length, checked.
+        """Return the checked points and length.
 
         Fields `point`, `point_on` and `length`.
         """
@@ -216,7 +217,7 @@ class Distance(BetweenLinks):
                 "length": None if self.length is None else positive(f"{name}: length", self.length)}
 
     def held(self, relative: np.ndarray) -> Held:
-        """Return a length between frames at the points."""
+        """Return the data of a length between frames at the points."""
         frame, frame_on = np.eye(4), np.eye(4)
         frame[:3, 3], frame_on[:3, 3] = self.point, self.point_on
         apart = (inverse_pose(frame_on) @ relative @ frame)[:3, 3]
@@ -230,7 +231,7 @@ class Distance(BetweenLinks):
 
 @dataclass(frozen=True, eq=False)
 class Gear:
-    """A gear between some joints of one degree of freedom: the sum of ratio times q is `offset`.
+    """A gear between joints of one degree of freedom: the sum of ratio times q over them equals `offset`.
 
     Parameters
     ----------
@@ -250,7 +251,7 @@ class Gear:
     what: ClassVar[str] = "gear"
 
     def checked(self, members: Members) -> "Gear":
-        """Return the constraint with ratios of its own, as Members.checked does.
+        """Return the constraint with copied ratios, see Members.checked.
 
         Parameters
         ----------
@@ -260,12 +261,12 @@ class Gear:
         Returns
         -------
         Gear
-            A gear with checked numbers.
+            Gear with checked values.
 
         Raises
         ------
         ValueError
-            If a joint does not exist, follows another or has several degrees of freedom, a number is not finite, or all
+            If a joint does not exist, mimics another or has several degrees of freedom, a number is not finite, or all
             ratios are 0. The message names the constraint.
         """
         name = f"gear {checks.new_name('gear', self.name, ())!r}"

@@ -1,4 +1,4 @@
-"""Drive: a motor behind a gear behind a spring, as numbers; and the springs that there are."""
+"""Drive: the parameters of a motor, its gear and a spring between gear and joint; and the spring laws."""
 from __future__ import annotations
 
 import math
@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 from screw_dynamics.checks import described, real
 
-POINTS = 8              # of a Table; coefficients of a Hardening
+POINTS = 8              # largest number of points of a Table; COEFFICIENTS: of coefficients of a Hardening
 COEFFICIENTS = 4
 
 
 class Coordinate(NamedTuple):
-    """A coordinate that a drive adds to a robot: its name, which follows that of the joint; kind of joint, None of a
-    motor, that of its joint; inertia; damping and Coulomb friction; position limits; the largest effort, None for that
-    of the joint."""
+    """A coordinate that a drive adds to a robot.
+
+    name: prefixed by the joint's. kind: joint kind, None for a motor, which has that of its joint. inertia; damping and
+    Coulomb friction; position limits; effort: the largest one, None for the joint's limit."""
 
     name: str
     kind: str | None
@@ -30,8 +31,9 @@ class Coordinate(NamedTuple):
 
 @dataclass(frozen=True)
 class Hardening:
-    """The spring of torque k_1 x + k_3 x^3 + k_5 x^5 + k_7 x^7 at the deflection x, N m/rad^i or N/m^i: up to four
-    coefficients, all >= 0, and not all 0."""
+    """A spring with the torque k_1 x + k_3 x^3 + k_5 x^5 + k_7 x^7 at the deflection x.
+
+    coefficients: up to four, N m/rad^i or N/m^i, all >= 0, and not all 0."""
 
     coefficients: Sequence[float]
 
@@ -44,9 +46,10 @@ class Hardening:
 
 @dataclass(frozen=True)
 class Table:
-    """The spring whose torque is linear between points, as data sheets of gears give it, and the same with other signs
-    on the other side: deflections, > 0 and increasing, rad or m, and torques, >= 0 and not decreasing, N m or N, up to
-    eight of each. The first line begins at 0; the last goes on, and rises."""
+    """A spring with a piecewise linear torque, as in data sheets of gears, odd in the deflection.
+
+    deflections, rad or m: > 0 and increasing. torques, N m or N: >= 0 and not decreasing. Up to eight points. The first
+    segment begins at 0; the last one is extrapolated, and its torque must increase."""
 
     deflections: Sequence[float]
     torques: Sequence[float]
@@ -69,8 +72,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Antagonistic:
-    """A joint between two motors, each behind such a spring, Hardening or Table: motors that turn apart stiffen it, by
-    springs whose torque is not linear. Both motors have the drive's inertia and friction."""
+    """A joint between two motors, each behind a nonlinear spring, Hardening or Table. Co-contraction of the motors
+    stiffens the joint. Both motors have the drive's inertia and friction."""
 
     spring: Hardening | Table
 
@@ -81,11 +84,11 @@ class Antagonistic:
 
 @dataclass(frozen=True)
 class LeverArm:
-    """A spring whose stiffness k_0 + k_1 y + k_2 y^2 a second actuator changes by its position y, m, of a pivot on a
-    lever say, where k_2 = k for a spring k at the arm y.
+    """A spring with the stiffness k_0 + k_1 y + k_2 y^2, where y, m, is the position of a second actuator, such as the
+    pivot of a lever: k_2 = k for a spring k at the arm y.
 
-    coefficients: N m/rad, N/rad and N/(m rad); the stiffness must be > 0 from lower to upper, the limits of y. inertia
-    of the actuator that moves the pivot, kg; its damping, N s/m, and friction, N."""
+    coefficients: N m/rad, N/rad and N/(m rad); the stiffness must be > 0 between lower and upper, the limits of y.
+    inertia, kg, damping, N s/m, and friction, N, are those of the second actuator."""
 
     coefficients: Sequence[float]
     inertia: float
@@ -112,17 +115,18 @@ class LeverArm:
 
 @dataclass(frozen=True)
 class Electric:
-    """The winding of a motor of direct current: resistance, ohm, inductance, H, and torque_constant, N m/A, or V s/rad,
-    each > 0, before the gear. It adds a coordinate to the robot, `<joint>_current`, the charge that flowed: its
-    velocity is the current, A, its effort the voltage, V, and its inertia the inductance. voltage: the largest there
-    is, V, the effort limit of that coordinate.
+    """The winding of a DC motor: resistance, ohm, inductance, H, and torque_constant k, N m/A = V s/rad, each > 0 and
+    before the gear.
 
-    L i' + R i + k omega = voltage, and the motor's torque is k i, omega the rate of its shaft: so torque falls as the
-    motor speeds up, by k^2 / R, and lags behind the voltage by L / R.
+    L i' + R i + k omega = voltage, with the motor's torque k i and the rate omega of its shaft. The torque therefore
+    falls with the speed, by k^2 / R, and lags behind the voltage by L / R.
 
-    control: "voltage", or "current": a current loop, faster than all else, gives the torque that is commanded as far as
-    the voltage reaches, |R i + k omega| <= voltage. There is no coordinate then: the motor's torque is what is given,
-    and a torque_speed from k voltage / R to nothing at voltage / k limits it."""
+    The winding adds a coordinate `<joint>_current` to the robot, the charge: its velocity is the current, A, its effort
+    the voltage, V, and its inertia the inductance. voltage: the supply voltage, V, the effort limit of that coordinate.
+
+    control: "voltage", or "current": an ideal current loop applies the commanded torque as far as the voltage allows,
+    |R i + k omega| <= voltage. It adds no coordinate: the input is the motor's torque, limited by a torque_speed line
+    from k voltage / R at rest to 0 at voltage / k."""
 
     resistance: float
     inductance: float
@@ -142,9 +146,10 @@ class Electric:
 
 @dataclass(frozen=True)
 class TorqueSpeed:
-    """The limit of a motor's torque by its speed: a line from stall_torque, N m, at rest to 0 at no_load_speed, rad/s,
-    both > 0, of the shaft, before the gear: what a supply's voltage leaves of a torque that is given. Against its
-    turning the motor has what the line gives, more than the stall torque, up to the effort limit."""
+    """A torque-speed line of a motor, before the gear: from stall_torque, N m, at rest to 0 at no_load_speed, rad/s,
+    both > 0. It is the torque that a supply's voltage allows.
+
+    When braking, the line exceeds the stall torque; there the torque is limited by the effort limit."""
 
     stall_torque: float
     no_load_speed: float
@@ -156,11 +161,13 @@ class TorqueSpeed:
 
 @dataclass(frozen=True)
 class Thermal:
-    """The thermal model of a motor's winding: motor_constant k, N m/W^0.5, of the torque before the gear that costs
-    (torque / k)^2 of heat; resistance, K/W, from the winding to what is around it, and capacity, J/K; each > 0. ambient
-    and highest: temperatures, degrees Celsius, of what is around it, and that which the winding may have, above it.
+    """The thermal model of a motor's winding.
 
-    R C T' = ambient + R heat - T; k sqrt((highest - ambient) / R) is the torque that it can give for ever."""
+    motor_constant k, N m/W^0.5: a torque tau before the gear produces the heat (tau / k)^2. resistance, K/W, from the
+    winding to the environment, and capacity, J/K; each > 0. ambient and highest: temperatures of the environment and
+    the largest one of the winding, degrees Celsius, highest > ambient.
+
+    R C T' = ambient + R heat - T. The continuous torque is k sqrt((highest - ambient) / R)."""
 
     motor_constant: float
     resistance: float
@@ -178,47 +185,49 @@ class Thermal:
 
     @property
     def lasting_torque(self) -> float:
-        """The torque that the motor can give for ever, before the gear, N m."""
+        """The continuous torque of the motor before the gear, N m."""
         return self.motor_constant * math.sqrt((self.highest - self.ambient) / self.resistance)
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
+    """A motor with a gear and, optionally, a spring between the gear and the joint.
 
     Parameters
     ----------
     rotor_inertia : float
-        Inertia of the parts that spin with the motor, about its axis, kg m^2, > 0, or >= 0 of a rigid drive.
+        Inertia of the parts that spin with the motor, about its axis, kg m^2: > 0, or >= 0 for a rigid drive.
     ratio : float, optional
-        Gear ratio, rad/rad, or rad/m at a slide, not 0.
+        Gear ratio, motor speed over joint speed, rad/rad, or rad/m for a prismatic joint; not 0.
     stiffness : float, Hardening, Table, Antagonistic or LeverArm, optional
         Spring between motor and joint: a number, N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or
-        LeverArm, which another actuator makes stiffer. By default the drive is rigid, and B is the joint's armature.
+        LeverArm, whose stiffness another actuator changes. By default the drive is rigid, and B is armature of the
+        joint.
     damping : float, optional
         Damping of the spring, N m s/rad or N s/m, >= 0.
     motor_damping, motor_friction : float, optional
-        Viscous and Coulomb friction of the motor, >= 0, as damping and friction of a robot's joints are.
+        Viscous and Coulomb friction of the motor, >= 0, in the units of joint damping and friction.
     backlash : float, optional
-        Distance by which the joint can move against the motor without the spring's torque, rad or m, >= 0.
+        Free play of the joint relative to the motor, rad or m, >= 0.
     gear_loss : float, optional
-        Share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1. This friction depends on
-        the load.
+        Load-dependent friction of the gear: the fraction of the spring's torque that the motor needs in addition while
+        it turns, 0 <= gear_loss < 1.
     electric : Electric, optional
-        Winding of the motor. By default the motor's torque is given.
+        Winding of the motor. By default the motor's torque is the input.
     carrier : str, optional
-        Link that carries the motor. With it the rotor is a body that spins with the motor and turns with the carrier:
+        Link that carries the motor. The rotor is then a body that spins with the motor and moves with the carrier:
         rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act. Without
-        it the motor has the energy of its spin alone.
+        a carrier only the kinetic energy of the rotor's spin is modeled.
     axis : array_like (3,), optional
         Axis of the rotor in the frame of the carrier. By default the axis of the joint at q = 0.
     coupling : dict of str to float, optional
-        Factors of other joints that turn the motor too. Without a spring the motor is at theta = q + sum factor
-        q_other. They are a row of a transmission matrix, over the ratio, of a differential, a wrist or a belt.
+        Factors of other joints that also turn the motor. Without a spring the motor is at theta = q + sum factor
+        q_other. The factors are a row of a transmission matrix divided by the ratio, as for a differential, a wrist or
+        a belt.
     torque_speed : TorqueSpeed, optional
-        Limit of a torque that is given. A simulated robot keeps it, and Robot.effort_bounds returns it.
+        Limit of a torque input. A simulated robot enforces it, and Robot.effort_bounds returns it.
     thermal : Thermal, optional
-        Thermal model of the winding. A simulated robot reports its temperature, and limits its effort by it.
+        Thermal model of the winding. A simulated robot reports its temperature and limits the effort accordingly.
 
     Raises
     ------
@@ -227,9 +236,9 @@ class Drive:
 
     Notes
     -----
-    All numbers but rotor_inertia and ratio are as the joint feels them, behind the gear: the position theta of the
-    motor is its angle over the ratio, its inertia B = ratio^2 rotor_inertia. Those of `electric`, `torque_speed` and
-    `thermal` are before the gear.
+    All parameters except rotor_inertia and ratio are reflected to the joint side of the gear: the position theta of the
+    motor is its angle divided by the ratio, its inertia B = ratio^2 rotor_inertia. Those of `electric`, `torque_speed`
+    and `thermal` are before the gear.
 
     References
     ----------
@@ -293,13 +302,13 @@ class Drive:
                 raise ValueError(f"axis of Drive is {axis}, of a rotor without carrier")
             if not 0.0 < (length := math.hypot(*axis)) < math.inf:
                 raise ValueError(f"axis of Drive is {axis}, must not be 0")
-            if abs(length - 1.0) > 1e-15:               # what is of unit length, but for rounding, keeps its digits
+            if abs(length - 1.0) > 1e-15:               # an axis of unit length to machine precision keeps its digits
                 axis = tuple(x / length for x in axis)
             object.__setattr__(self, "axis", axis)
 
     @property
     def inertia(self) -> float:
-        """B, the motor's inertia as the joint feels it, kg m^2 or kg."""
+        """B, the motor's inertia reflected to the joint, kg m^2 or kg."""
         return self.ratio * self.ratio * self.rotor_inertia
 
     def shaft(self, joint: str) -> dict[str, float]:
@@ -319,12 +328,12 @@ class Drive:
 
     @property
     def winding(self) -> Electric | None:
-        """The winding whose voltage is what is given; None of a motor whose torque is."""
+        """The voltage-controlled winding; None if the motor's torque is the input."""
         return self.electric if self.electric is not None and self.electric.control == "voltage" else None
 
     @property
     def torque_line(self) -> TorqueSpeed | None:
-        """The line that limits a torque that is given: torque_speed, or what the voltage of a current loop leaves."""
+        """The torque-speed line of a torque input: torque_speed, or that of a current loop's voltage; None for none."""
         it = self.electric
         if it is None or it is self.winding or it.voltage == math.inf:
             return self.torque_speed
@@ -337,7 +346,7 @@ class Drive:
 
     @property
     def spring(self) -> Hardening | Table | None:
-        """The law of the spring between joint and motor, or each of two motors; None of one that a lever changes."""
+        """The spring law between joint and motor, or for each of two motors; None for a LeverArm or a rigid drive."""
         k = self.stiffness
         if isinstance(k, Antagonistic):
             return k.spring
@@ -370,7 +379,7 @@ class Drive:
 
 
 def _coupling(given):
-    """Return the pairs (joint, factor) of a coupling {joint: factor}."""
+    """Return the pairs (joint, factor) of a coupling {joint: factor}. Raises ValueError for invalid ones."""
     try:
         each = given.items() if isinstance(given, Mapping) else given
         pairs = tuple((joint, real(factor)) for joint, factor in each)
@@ -387,7 +396,7 @@ def _coupling(given):
 
 
 def _set(self, name):
-    """Make a number of it. Raises ValueError unless it is finite."""
+    """Convert a field to float and return it. Raises ValueError if it is not finite."""
     given = getattr(self, name)
     x = real(given)
     if not math.isfinite(x):
@@ -403,7 +412,7 @@ def _positive(self, name, or_zero=False):
 
 
 def _numbers(what, given, least, most):
-    """Return a tuple of finite numbers."""
+    """Return a tuple of finite numbers. Raises ValueError unless there are `least` to `most`."""
     if hasattr(given, "tolist"):
         given = given.tolist()
     found = tuple(map(real, given)) if isinstance(given, (list, tuple)) else ()

@@ -1,4 +1,4 @@
-"""Drives and the numbers of a model's coordinates: drives that say what these have, and coordinates without drives."""
+"""Conversions between the parameters of drives and those of a model's coordinates, and removal of drives."""
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,10 +8,12 @@ from .model import Model
 
 
 def following(model: Model) -> Model:
-    """Return the model with the same numbers, and drives that have them: rotor_inertia, motor_damping and
-    motor_friction are what armature, damping and friction of their motors say; of a rigid drive the motor's share of
-    damping and friction is at most the joint's. Numbers that no Drive has stay the coordinates': of two motors on a
-    joint that differ, of a body that spins on a carrier, of one that several joints turn."""
+    """Return the model with drives whose parameters match its coordinates.
+
+    rotor_inertia, motor_damping and motor_friction are set from armature, damping and friction of the motors. For a
+    rigid drive, the motor's share of damping and friction is at most the joint's. Values that no Drive can represent
+    stay with the coordinates: those of two different motors on a joint, of a rotor on a carrier, and of a rigid motor
+    that several joints turn."""
     found = {joint: _following(model, joint, drive) for joint, drive in model.drives.items()}
     return model if found == dict(model.drives) else replace(model, drives=found)
 
@@ -42,8 +44,9 @@ def _numbers(model, k) -> Mapping[str, float]:
 
 
 def undriven(model: Model) -> Model:
-    """Return the model without its drives, and without what rigid ones add to their joints; damping and friction of
-    these to rounding. Forces of its own stay, but for those on motors."""
+    """Return the model without its drives and without the armature, damping and friction that rigid drives add.
+
+    Damping and friction are restored up to rounding. The model's force elements remain, except those on motors."""
     found = without_drives(model)
     numbers = {name: getattr(found, name).copy() for name in ("armature", "damping", "friction")}
     for joint, drive in model.drives.items():

@@ -1,4 +1,4 @@
-"""A model with drives at its joints: for each elastic one a coordinate of the motor, behind all others; and without."""
+"""Adds drives to the joints of a model and removes them. An elastic drive adds its motor's coordinate after others."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -14,14 +14,14 @@ from .drive import Drive
 from .group_joints import GROUPS
 from .model import Model
 
-ON_LAST = -2            # the parent of a body that is on the one added before
+ON_LAST = -2            # parent index that means the body added before
 
 
 class _Added(NamedTuple):
-    """A body that a drive adds: what it is called, what drives it, where it is, and what it weighs."""
+    """A body that a drive adds: its names, joint, pose and inertia."""
 
     name: str
-    kind: str | None            # None: it moves with the coordinate of the joint
+    kind: str | None            # None: it follows the coordinate of the joint
     parent: int
     screw: np.ndarray
     pose: np.ndarray
@@ -33,13 +33,16 @@ class _Added(NamedTuple):
 def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
     """Return the model with drives at some joints, {joint: Drive}.
 
-    A rigid drive is armature, and friction more. An elastic one is a body `<joint>_motor` more, moved by a joint of
-    that name on the parent of the joint's link, along the same screw: its coordinate is theta, and its pose that of the
-    link at rest on its spring. Springs are force elements, forces/of_model.py. With a carrier the rotor's inertia is
-    taken from the carrier, and the body is the rotor. A rigid motor that several joints turn is a body, too, behind one
-    without inertia for each of them. Armature that a driven joint had is the drive's to say: it is dropped. Raises
-    ValueError for a joint that does not exist, follows another, is on a group, or has a drive, and for names that are
-    taken."""
+    A rigid drive adds armature and friction. An elastic drive adds a body `<joint>_motor`, moved by a joint of that
+    name on the parent of the joint's link, along the same screw. Its coordinate is theta; its pose coincides with the
+    link's when the spring is relaxed. Springs are force elements, see forces/of_model.py.
+
+    With a carrier, the added body is the rotor, whose inertia is subtracted from the carrier's. A rigid motor that
+    several joints turn is a body too, preceded by a massless body per joint. The drive replaces the armature of its
+    joint.
+
+    Raises ValueError for a joint that does not exist, mimics another, is a Lie-group joint or has a drive, and for
+    names that are taken."""
     if not isinstance(drives, Mapping):
         raise ValueError(f"drives must be {{joint: Drive}}, not {described(drives)}")
     arrays_of = {name: getattr(model, name).copy() for name in ("inertias", "armature", "damping", "friction")}
@@ -67,7 +70,7 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
 
 
 def _place(model, joint, drive) -> int:
-    """Return the body of a joint that can have this drive."""
+    """Return the body index of a joint. Raises ValueError if the joint cannot have this drive."""
     name = f"drive of joint {joint!r}"
     if not isinstance(drive, Drive):
         raise ValueError(f"{name} must be a Drive, not {described(drive)}")
@@ -91,8 +94,8 @@ def _place(model, joint, drive) -> int:
 
 
 def _motors(model, joint, drive, k, body, first=0):
-    """From the first coordinate on, the bodies of those with the energy of their own rate alone: without inertia, but
-    with armature."""
+    """Yield the bodies of the drive's coordinates, from index `first` on, that only have the energy of their own rate:
+    zero inertia, but armature."""
     for name, kind, inertia, damping, friction, lower, upper, effort in [*drive.coordinates(joint)][first:]:
         screw = model.screws_body[body] if kind is None else np.r_[np.zeros(3), _direction(model.screws_body[body])]
         kept = {"effort_limit": model.effort_limit[k] if effort is None else effort,
@@ -108,12 +111,12 @@ def _kind(model, joint):
 
 
 def _direction(X):
-    """Return the direction of a screw's axis (3,), or of the slide."""
+    """Return the direction (3,) of a screw's axis, or of its translation."""
     return next(e / np.linalg.norm(e) for e in (X[:3], X[3:]) if e.any())
 
 
 class _Rotor(NamedTuple):
-    """A rotor that spins on a body (-1: the root): the axis there, the pose, and inertia about the axis alone."""
+    """A rotor on a body (-1: the root): its axis and pose on the body, and its inertia about the axis alone."""
 
     carrier: int
     axis: np.ndarray
@@ -127,7 +130,7 @@ class _Rotor(NamedTuple):
 
 
 def _about(axis, inertia):
-    """Return the inertia (6, 6) of what resists turning about an axis alone."""
+    """Return the inertia (6, 6) that only resists rotation about an axis."""
     found = np.zeros((6, 6))
     found[:3, :3] = inertia * np.outer(axis, axis)
     return found
@@ -154,7 +157,7 @@ def _rotor(model, joint, drive, body):
 
 
 def _of_rotor(model, joint, drive, rotor, k):
-    """Return the body of a rotor: on its motor's coordinate, or on those of the joints that turn it."""
+    """Return the bodies of a rotor: on its motor's coordinate, or on those of the joints that turn it."""
     if not drive.is_elastic:
         return _turned(model, joint, drive, rotor, drive.ratio, f"{joint}_motor")
     motor = next(drive.coordinates(joint))
@@ -165,8 +168,8 @@ def _of_rotor(model, joint, drive, rotor, k):
 
 
 def _of_halves(model, joint, drive):
-    """Return a rotor without a carrier that several joints turn, as two halves which turn against each other: so it has
-    energy and no momentum, as armature has."""
+    """Return the bodies of a rotor without a carrier that several joints turn: two halves that spin in opposite
+    directions, which have energy but no momentum, like armature."""
     axis = np.array((0.0, 0.0, 1.0))
     half = _Rotor(-1, axis, np.eye(4), _about(axis, 0.5 * drive.rotor_inertia))
     return [body for name, ratio in ((f"{joint}_motor", drive.ratio), (f"{joint}_motor_against", -drive.ratio))
@@ -174,8 +177,8 @@ def _of_halves(model, joint, drive):
 
 
 def _turned(model, joint, drive, rotor, ratio, name):
-    """Yield the bodies of a rotor that turns by ratio sum factor q: one without inertia for each joint, each on the one
-    before, and the last the rotor itself."""
+    """Yield the bodies of a rotor that turns by ratio sum factor q: a chain with one body per joint, massless except
+    for the last, the rotor."""
     on, pose, turned = rotor.carrier, rotor.pose, [*drive.shaft(joint).items()]
     for i, (other, factor) in enumerate(turned, 1):
         last = i == len(turned)
@@ -186,7 +189,7 @@ def _turned(model, joint, drive, rotor, ratio, name):
 
 
 def _rotors(joint, drive):
-    """Return the bodies of the rotor of a rigid drive."""
+    """Return the names of the rotor bodies of a rigid drive."""
     if drive.is_elastic or not (drive.carrier or drive.coupling):
         return []
     ends = [f"{joint}_motor", *[f"{joint}_motor_against"] * (drive.carrier is None)]
@@ -194,7 +197,7 @@ def _rotors(joint, drive):
 
 
 def _check_carrier(name, drive, inertia, rotor):
-    """Raise ValueError if the body that carries a motor has less inertia about the rotor's axis than the rotor."""
+    """Raise ValueError if the carrier has less inertia about the rotor's axis than the rotor."""
     _, _, about_center = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
     if (has := rotor.axis @ about_center @ rotor.axis) < drive.rotor_inertia:
         raise ValueError(f"{name}: rotor_inertia {drive.rotor_inertia:g} is more than carrier {drive.carrier!r}, of "
@@ -202,7 +205,7 @@ def _check_carrier(name, drive, inertia, rotor):
 
 
 def _with_bodies(model: Model, added: list[_Added]) -> Model:
-    """Return the model with bodies behind all others."""
+    """Return the model with the added bodies after all others."""
     taken = {*model.body_joints, *model.frames}
     for body in added:
         if body.name in taken:
@@ -239,8 +242,9 @@ def _joint_of(model, velocity):
 
 
 def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
-    """T (n, n): how joints turn the motors of some drives, theta' = T qd; the identity but for rows of drives with a
-    coupling. Raises ValueError if it has no inverse."""
+    """Return the matrix T (n, n) from joint to motor velocities of some drives, theta' = T qd.
+
+    T is the identity except for rows of drives with a coupling. Raises ValueError if it is singular."""
     T = np.eye(model.n)
     for joint, drive in drives.items():
         for other, factor in dict(drive.coupling).items():
@@ -252,8 +256,8 @@ def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
 
 
 def torque_speed(model: Model) -> np.ndarray:
-    """Rows (2, n): the largest efforts at rest, and the speeds at which these are 0, as torque_speed of drives gives
-    them, on the motors' coordinates; inf where nothing limits them."""
+    """Return the torque-speed lines (2, n) of the motors' coordinates: the stall efforts and the no-load speeds at the
+    joint; inf where there is no line."""
     found = np.full((2, model.n), np.inf)
     for joint, drive in model.drives.items():
         if (line := drive.torque_line) is not None and (drive.is_elastic or not drive.coupling):
@@ -263,14 +267,15 @@ def torque_speed(model: Model) -> np.ndarray:
 
 
 def motor_coordinates(model: Model, joint: str) -> list[tuple[str, int]]:
-    """Return the names and the velocities' indices of the motors of a joint with a drive: its own, of a rigid one."""
+    """Return (name, velocity index) of the motors of a joint with a drive; for a rigid one, those of the joint."""
     motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
     return [(name, model.v_slices[name].start) for name in motors]
 
 
 def without_drives(model: Model, joints: Collection[str] | None = None) -> Model:
-    """Return the model whose joints, all or some, have neither motors nor rotors of their drives: with_drives undone,
-    but for armature and friction of rigid drives."""
+    """Return the model without the motors and rotors of the drives at some joints (None: all).
+
+    It undoes with_drives, except for the armature and friction of rigid drives."""
     drives = {joint: drive for joint, drive in model.drives.items() if joints is None or joint in joints}
     gone = {name for joint in drives for name in (*model.motors.get(joint, ()), *_rotors(joint, drives[joint]))}
     bodies = np.array([joint not in gone for joint in model.body_joints], dtype=bool)

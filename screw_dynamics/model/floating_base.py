@@ -1,5 +1,5 @@
-"""The floating base of a robot as the simulator and the nodes take it: the first joint, free, from the root link, while
-all other joints have one degree of freedom. Its pose and twist are those of its link."""
+"""The floating base of a robot in the simulator and the nodes: a free joint on the root link that is the first joint,
+with only single-DoF joints after it. Its pose and twist are those of its link."""
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ from .configuration_space import product, quaternion, rotated
 from .group_joints import GROUPS, motions
 from .model import Model
 
-NUMBERS, RATES = 7, 6       # that it has in q, and in velocities: both begin with them
+NUMBERS, RATES = 7, 6       # its entries in q and in the velocities, the first ones of both
 
 
 class FloatingBase(NamedTuple):
-    """joint: its name; link: that it moves; names: of its six velocities, angular ones first.
+    """The floating base: its joint, the link that it moves, and the names of its six velocities, angular first.
 
-    placement (4, 4): the pose in the root link of the frame in which q has the link's pose. fixed {link: pose (4, 4)}:
-    the links fixed to the base, itself too, in its frame."""
+    placement (4, 4): the pose, in the root link, of the frame in which q expresses the link's pose. fixed {link: pose
+    (4, 4)}: poses of the links fixed to the base, including its own, in its frame."""
 
     joint: str
     link: str
@@ -27,8 +27,8 @@ class FloatingBase(NamedTuple):
     fixed: Mapping[str, np.ndarray]
 
     def numbers(self, pose: np.ndarray, link: str = "") -> np.ndarray:
-        """Return the numbers in q (7,) for a pose x y z, quaternion x y z w (7,) of a link fixed to the base, in the
-        root link; "": of the base. The quaternion has any length but 0."""
+        """Return the entries of q (7,) for a pose x y z, quaternion x y z w (7,), in the root link, of a link fixed to
+        the base; "": of the base. The quaternion may have any length except 0."""
         q = pose.copy()
         q[3:] /= np.linalg.norm(q[3:])
         if link and link != self.link:
@@ -38,23 +38,23 @@ class FloatingBase(NamedTuple):
         return q
 
     def pose(self, q: np.ndarray) -> np.ndarray:
-        """Return the pose x y z, quaternion x y z w (7,) of the base in the root link, for its numbers in q (7,)."""
+        """Return the pose x y z, quaternion x y z w (7,) of the base in the root link from its entries of q (7,)."""
         if np.array_equal(self.placement, np.eye(4)):
             return q
         return _composed(_numbers(self.placement), q)
 
     def twist(self, twist: np.ndarray, link: str = "") -> np.ndarray:
-        """Return the base's twist (6,), for that of a link fixed to it in this link's frame; "": of the base."""
+        """Return the base's twist (6,) from that of a link fixed to it, in the link's frame; "": the base itself."""
         return twist if link in ("", self.link) else arrays.Ad_matrix(self.fixed[link]) @ twist
 
     def wrench(self, wrench: np.ndarray, link: str = "") -> np.ndarray:
-        """Return the wrench (6,) on the base, torque first, for one on a link fixed to it in this link's frame."""
+        """Return the wrench (6,) on the base, torque first, from one on a link fixed to it, in the link's frame."""
         return wrench if link in ("", self.link) else arrays.Ad_matrix(arrays.inverse_pose(self.fixed[link])).T @ wrench
 
 
 def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
-    """Return the floating base of a model; None where none floats. Raises ValueError naming another Lie-group joint,
-    unless there may be others."""
+    """Return the floating base of a model, None if it has none. Raises ValueError for other Lie-group joints, unless
+    `others` is True."""
     base = None
     for i, (joint, frame) in enumerate(model.joint_frames.items()):
         parent = model.parents[model.body_joints.index(joint)]
@@ -74,8 +74,8 @@ def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
 
 
 def velocity_names(model: Model) -> tuple[str, ...]:
-    """Return a name for each velocity (n,): the joint's, or <joint>_<motion> of Lie-group joints, as add_macro_joint
-    has."""
+    """Return a name for each velocity (n,): the joint's, or <joint>_<motion> for Lie-group joints, as in
+    add_macro_joint."""
     return tuple(name for joint in model.joint_names for name in motion_names(model, joint))
 
 
@@ -91,25 +91,25 @@ def coordinate_joints(model: Model) -> tuple[str, ...]:
 
 
 def coordinates(q: np.ndarray, n: int) -> np.ndarray:
-    """Return the coordinate (..., n) of each velocity, for configurations (..., nq): 0 for those of a floating base."""
+    """Return the coordinates (..., n) of the velocities from q (..., nq): 0 for those of a floating base."""
     if q.shape[-1] == n:
         return q
     return np.concatenate((np.zeros((*q.shape[:-1], RATES)), q[..., NUMBERS:]), axis=-1)
 
 
 def in_numbers(mask: np.ndarray, nq: int) -> np.ndarray:
-    """Return a mask (..., nq) of numbers in q, for one (..., n) of velocities; of the base's none or all, by its
-    first."""
+    """Return a mask (..., nq) of entries of q from one (..., n) of velocities. The first velocity of the base selects
+    all of its entries."""
     if mask.shape[-1] == nq:
         return mask
     return np.concatenate((np.repeat(mask[..., :1], NUMBERS, axis=-1), mask[..., RATES:]), axis=-1)
 
 
 def _composed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the pose a b (7,) of two."""
+    """Return the composition a b (7,) of two poses (7,)."""
     return np.concatenate((a[:3] + rotated(a[3:], b[:3]), product(a[3:], b[3:])))
 
 
 def _numbers(C: np.ndarray) -> np.ndarray:
-    """Return the numbers (7,) of a pose (4, 4)."""
+    """Return position and quaternion (7,) of a pose (4, 4)."""
     return np.concatenate((C[:3, 3], quaternion(C[:3, :3])))

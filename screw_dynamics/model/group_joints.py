@@ -1,9 +1,9 @@
-"""Joints whose configuration is an element of a group: their numbers in q, and how the poses of bodies follow from q.
+"""Lie-group joints: their entries in q, and the poses of bodies as functions of q.
 
-Velocities are twists of the child against the parent in the child's joint frame, angular part first: V = g^-1 g'. At
-each configuration such a joint moves as a chain of joints of one degree of freedom does that stands at 0 with the pose
-g before it: its coordinates theta, canonical ones of the second kind, have theta = 0, theta' = V, and theta'' = V' less
-the products of `algorithms/group_rates.py`. So every recursion for joints of one degree serves unchanged."""
+Velocities are twists of the child relative to the parent in the child's joint frame, angular part first: V = g^-1 g'.
+At each configuration such a joint moves like a chain of single-DoF joints at 0 behind the constant pose g. The chain's
+coordinates theta are canonical coordinates of the second kind: theta = 0, theta' = V, and theta'' = V' minus the
+products of `algorithms/group_rates.py`. Recursions for single-DoF joints therefore apply unchanged."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,8 +19,8 @@ from .links import Placed
 
 
 class Group(NamedTuple):
-    """A group of motions: motions of its degrees of freedom, as in macro_joints, and the numbers that an element has in
-    q, by their names and for the identity."""
+    """A group of motions: the motions of its degrees of freedom, as in macro_joints, the names of its entries in q, and
+    their values at the identity."""
 
     motions: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -36,30 +36,31 @@ GROUPS = {
 }
 
 
-# How the pose of a body in its parent follows from q: from one coordinate, as a constant, or from an element of a
-# group.
+# How the pose of a body in its parent depends on q: through one coordinate, not at all (INNER), or through a group
+# element.
 COORDINATE, INNER = -2, -1
 SPHERICAL, PLANAR, FREE = range(len(GROUPS))
 
 
 def index(kind: str) -> int:
-    """Return the number of a kind of joint: COORDINATE, or its place in GROUPS."""
+    """Return the integer code of a joint kind: its index in GROUPS, or COORDINATE."""
     return list(GROUPS).index(kind) if kind in GROUPS else COORDINATE
 
 
 def identity(kind: str) -> tuple[float, ...]:
-    """Return the numbers in q of a joint of a kind at the identity."""
+    """Return the entries in q of a joint of a kind at the identity."""
     return GROUPS[kind].identity if kind in GROUPS else (0.0,)
 
 
 def motions(kind: str) -> tuple[str, ...]:
-    """Return the motions of a joint of a kind; of one degree of freedom, its kind."""
+    """Return the motions of a joint of a kind; the kind itself for one degree of freedom."""
     return GROUPS[kind].motions if kind in GROUPS else (kind,)
 
 
 class PoseSource(NamedTuple):
-    """Of the body of a Link: the kind, where in q its numbers begin, and the constant parts of its pose in its parent,
-    left g right; of an INNER one left; and Placement.inner. Of one coordinate Link.E tells."""
+    """The data for the pose of a Link's body: its kind, its first index in q, and the constant factors of its pose in
+    its parent, left g right; the pose of an INNER body is left. inner: see Placement. For COORDINATE, Link.E is used
+    instead."""
 
     kind: int
     start: int
@@ -70,8 +71,10 @@ class PoseSource(NamedTuple):
 
 def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
                  frames: Sequence[Pose]) -> list[PoseSource]:
-    """Return the PoseSource of each Placed body: of the pose in it of the Link's frame, its kind, the first of its
-    numbers in q, and the pose in it of the joint frame of its group."""
+    """Return the PoseSource of each Placed body.
+
+    axes: poses of the Link frames in the bodies. kinds, starts: kind and first index in q. frames: poses of the joint
+    frames of the groups in the bodies."""
     found, unused = [], compose(axes[0], inverse(axes[0]))
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
         if kind == COORDINATE:
@@ -92,20 +95,20 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
 
 
 def numbers_in_q(pose_sources: Sequence[PoseSource]) -> int:
-    """Return the length of q, from the PoseSources of all slots."""
+    """Return the length of q from the PoseSources of all slots."""
     sizes = {COORDINATE: 1, INNER: 0} | {kind: len(group.identity) for kind, group in enumerate(GROUPS.values())}
     return max((source.start + sizes[source.kind] for source in pose_sources), default=0)
 
 
 @kernel
 def quaternion_pose(q: list, v: int, p: Vec3) -> Pose:
-    """Return the pose of a quaternion x y z w, which begins at q[v], and a position."""
+    """Return the pose of a quaternion x y z w that begins at q[v], and a position."""
     return Pose(so3.of_quaternion(Vec3(q[v], q[v + 1], q[v + 2]), q[v + 3]), p)
 
 
 @kernel
 def group_pose(kind: int, q: list, k: int) -> Pose:
-    """g, the element of a group whose numbers begin at q[k]."""
+    """Return g, the element of a group whose entries begin at q[k]."""
     o = null(q[0])
     if kind == FREE:
         return quaternion_pose(q, k + 3, Vec3(q[k], q[k + 1], q[k + 2]))
@@ -117,7 +120,7 @@ def group_pose(kind: int, q: list, k: int) -> Pose:
 
 @kernel
 def configure(links: Any, pose_sources: Any, q: list, column: list) -> None:
-    """Fill a column of Placements with those of a configuration q (nq), from tables of Link and PoseSource."""
+    """Fill a column of Placements for a configuration q (nq), from tables of Link and PoseSource."""
     for i in range(1, len(column)):
         kind, k = pose_sources.kind[i], pose_sources.start[i]
         if kind == COORDINATE:

@@ -1,4 +1,4 @@
-"""The inertial parameters of bodies: ten numbers each, in which efforts, momenta and energies are linear."""
+"""The inertial parameters of bodies: ten per body, in which efforts, momenta and energies are linear."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,12 +25,12 @@ def matrix(parameters: ArrayLike) -> np.ndarray:
     M[..., :3, 3:] = tilde(p[..., 1:4])
     M[..., 3:, :3] = -M[..., :3, 3:]
     M[(..., *UPPER)] = M[(..., *UPPER[::-1])] = p[..., 4:]
-    return M + 0.0                              # of zeros none is negative
+    return M + 0.0                              # turns -0.0 into 0.0
 
 
 def central(parameters: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, center of mass (3,) and rotational inertia (3, 3) about it of parameters (10,); without mass the center is
-    the origin."""
+    """Return mass, center of mass (3,) and rotational inertia (3, 3) about it from parameters (10,). The center of a
+    massless body is the origin."""
     p = np.asarray(parameters, dtype=float)
     center = p[1:4] / p[0] if p[0] else np.zeros(3)
     shift = tilde(center)
@@ -38,12 +38,12 @@ def central(parameters: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def formed(inertia: ArrayLike) -> np.ndarray:
-    """Return the inertia (..., 6, 6) of the same parameters, exactly of the form [[Theta, m d~], [-m d~, m I]]:
-    products of matrices leave rounding where zeros, or the same number twice, must be."""
+    """Return the inertia (..., 6, 6) with exactly the structure [[Theta, m d~], [-m d~, m I]], without the rounding
+    errors of matrix products."""
     return matrix(of_matrix(inertia))
 
 
 def moved(C: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Return the inertia (6, 6) of a body in the frame in which its own has the pose C (4, 4)."""
+    """Return the inertia (6, 6) of a body in a frame in which the body's own frame has the pose C (4, 4)."""
     to_own = Ad_matrix(inverse_pose(C))
     return formed(to_own.T @ inertia @ to_own)

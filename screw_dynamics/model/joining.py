@@ -1,4 +1,4 @@
-"""One Model of several robots and free bodies on one root."""
+"""Joins several robots and free bodies to one Model with a common root."""
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -21,7 +21,7 @@ _NAMES = "joint_names", "joint_kinds", "body_names", "body_joints", "warnings", 
 
 
 class Mounted(NamedTuple):
-    """A model whose root is fixed to that of another at a pose (4, 4), and what comes before all of its names."""
+    """A model whose root is fixed to another's at a pose (4, 4), and the prefix of its names."""
 
     model: Model
     prefix: str = ""
@@ -29,9 +29,9 @@ class Mounted(NamedTuple):
 
 
 class FreeBody(NamedTuple):
-    """A body that moves freely: the name of its link and of its joint, and its inertia (6, 6) about the link's origin.
+    """A free body: the name of its link and of its joint, and its inertia (6, 6) about the link's origin.
 
-    pose (4, 4): where it is with the identity in q; without it, q has its pose in the root."""
+    pose (4, 4): its pose at the identity in q. By default q is its pose in the root."""
 
     name: str
     inertia: ArrayLike | None = None
@@ -39,12 +39,12 @@ class FreeBody(NamedTuple):
 
 
 def join(first: Model, robots: Iterable[Mounted] = (), bodies: Iterable[FreeBody | tuple] = ()) -> Model:
-    """One Model on the root of the first: its bodies, then those of further robots, then the free bodies, in the order
-    given, and so are joints, and their numbers in q and in velocities.
+    """Return one Model on the root of the first: its bodies, then those of further robots, then the free bodies.
 
-    The first keeps its names. All names of a robot, those of its root link and its constraints too, get its prefix:
-    "left/" makes joint_1 left/joint_1. Raises ValueError naming two links, joints or constraints that would be
-    called alike, a pose that is none and an inertia that no body has."""
+    Joints, entries of q and velocities are in the same order. The first model keeps its names. All names of another
+    robot, including those of its root link and constraints, get its prefix: with "left/", joint_1 becomes left/joint_1.
+    Raises ValueError if two links, joints or constraints would have the same name, and for an invalid pose or
+    inertia."""
     checked = [Mounted(*each) if isinstance(each, (Mounted, tuple)) else Mounted(each) for each in robots]
     parts = [_model("the first", first), *(_mounted(first.root, *each) for each in checked)]
     parts.append(_free(first.root, [FreeBody(*each) for each in bodies]))
@@ -71,7 +71,7 @@ def _free(root, bodies):
 
 
 def _mounted(root, model, prefix, pose):
-    """Return the model on another root, to which its own is fixed."""
+    """Return the model with its root fixed to another root."""
     if not isinstance(prefix, str):
         raise ValueError(f"join: the prefix of a robot must be text, not {described(prefix)}")
     name = f"robot {prefix!r}"
@@ -99,7 +99,7 @@ def _mounted(root, model, prefix, pose):
 
 
 def renamed(constraint: Constraint, prefix: str) -> Constraint:
-    """Return a constraint of a robot whose names get a prefix."""
+    """Return a constraint with a prefix before all of its names."""
     if isinstance(constraint, Gear):
         ratios = {prefix + joint: ratio for joint, ratio in constraint.ratios.items()}
         return replace(constraint, name=prefix + constraint.name, ratios=ratios)

@@ -1,6 +1,6 @@
-"""The tables that the recursions read of a robot: a row of numbers for each body (Link) and for each frame (Frame).
+"""The tables of a robot for the recursions: a row per body (Link) and a row per frame (Frame).
 
-Slot 0 of both is the world, so that no loop has a case for the root; body i of a Model has slot i + 1."""
+Slot 0 of both is the world, so that loops need no special case for the root; body i of a Model has slot i + 1."""
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -13,14 +13,14 @@ from screw_dynamics.screws.se3 import Axial, Pose, Twist, inverse
 
 
 class Link(NamedTuple):
-    """A body and the joint that moves it, in a body frame with z on the joint axis: four numbers of the screw are zero,
+    """A body and the joint that moves it, in a body frame with z on the joint axis: four entries of the screw are zero,
     and operations with them are omitted.
 
-    Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
-    that frame's pose in the parent's as a function of q, and armature: the inertia of the joint's rotor times its gear
-    ratio squared, kg m^2 or kg, which adds 1/2 armature q'^2 to the kinetic energy; 0 of all but the first of bodies
-    that share a coordinate. The world's X is its acceleration (0, -g), by which gravity enters; its z axis too lies
-    along X, so slot 0 is not the root frame: that is a Frame."""
+    parent: slot. coordinate: index of the coordinate that drives the joint. X, M: joint screw and inertia in the body
+    frame. E: pose of that frame in the parent's as a function of q. armature: rotor inertia times gear ratio squared,
+    kg m^2 or kg, which adds 1/2 armature q'^2 to the kinetic energy; 0 for all but the first body of a shared
+    coordinate. X of the world is its acceleration (0, -g), which introduces gravity. Its z-axis is along X too:
+    slot 0 is not the root frame, which is a Frame."""
 
     parent: int
     coordinate: int
@@ -30,12 +30,12 @@ class Link(NamedTuple):
     armature: float = 0.0
 
 
-Links: TypeAlias = Sequence[Link]                   # of a robot: one for each body, and the world's first
+Links: TypeAlias = Sequence[Link]                   # of a robot: the world, then the bodies
 
 
 class Placed(NamedTuple):
-    """A body in a body frame placed anywhere: slot of the parent, coordinate, joint screw and inertia in the body
-    frame, B, the body's pose in its parent at q = 0, and armature; the world as in Link."""
+    """A body in an arbitrary body frame: slot of the parent, coordinate, joint screw and inertia in that frame, B, its
+    pose in the parent at q = 0, and armature; the world as in Link."""
 
     parent: int
     coordinate: int
@@ -46,32 +46,32 @@ class Placed(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """The properties that algorithms are compiled for: a coordinate may drive several bodies, as with mimic joints;
-    configurations of some joints are elements of Lie groups."""
+    """The properties for which algorithms are specialized: coordinates that drive several bodies, as with mimic joints,
+    and Lie-group joints."""
 
     shares_coordinates: bool = False
     on_groups: bool = False
 
 
 class Frame(NamedTuple):
-    """A frame fixed to a body: the body's slot, and the frame's pose in the body frame of its Link."""
+    """A frame fixed to a body: the body's slot, and the pose of the frame in the body frame of its Link."""
 
     body: int
     C: Pose
 
 
 def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.ndarray, armature: float = 0.0) -> Placed:
-    """Return the Placed body of arrays: X (6,), M (6, 6), B (4, 4)."""
+    """Return the Placed body from arrays X (6,), M (6, 6), B (4, 4)."""
     return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B), float(armature))
 
 
 def on_axes(bodies: Sequence[Placed]) -> list[Link]:
-    """Return the Link of each body. The numbers may be of any kind."""
+    """Return the Link of each Placed body, for any scalar type."""
     frames = [on_axis(body.X) for body in bodies]
     return [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X), a)
             for (parent, coordinate, _, M, B, a), (T, X) in zip(bodies, frames, strict=True)]
 
 
 def axis_frames(bodies: Sequence[Placed]) -> list[Pose]:
-    """Return the poses of the frames of Links in those of the bodies."""
+    """Return the poses of the Link frames in the body frames."""
     return [on_axis(body.X)[0] for body in bodies]

@@ -1,11 +1,11 @@
-"""Joints of several degrees of freedom, lower pairs and macro joints, as combinations of joints of one; [MK] table 2.
+"""Joints of several degrees of freedom, lower pairs and macro joints, composed of single-DoF joints; [MK] table 2.
 
-Each degree is a slide along, a turn about, or a screw motion on an axis of the joint frame. They follow each other from
-the parent to the link, D(q) = exp(Z_1 q_1) ... exp(Z_k q_k), the second form of [MK] remark 4: slides first, so that
-their coordinates are the position of the joint frame's origin. No three angles chart all rotations: where the first
-and the last of three axes are parallel, those of a spherical or free joint are singular, and so are the Jacobian and
-the mass matrix. For three different axes that is where the second angle is +-pi/2, and for the same axis twice, as in
-"zxz", where it is 0 or pi, so at q = 0 too."""
+Each degree of freedom is a translation along, a rotation about, or a screw motion on an axis of the joint frame. From
+the parent to the link, D(q) = exp(Z_1 q_1) ... exp(Z_k q_k), the second form of [MK] remark 4, with translations first:
+their coordinates are the position of the joint frame's origin. Three angles cannot chart all rotations: a spherical or
+free joint is singular, as are the Jacobian and the mass matrix, where the first and the last axis are parallel. For
+three different axes this happens if the second angle is +-pi/2. For a repeated axis, as in "zxz", it happens if the
+second angle is 0 or pi, thus also at q = 0."""
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from screw_dynamics.checks import one_of, real_numbers
 
 from . import checks
 
-# The motions generated, with the subgroup of [MK] table 1: x slides along x, rx turns about it, hz is a screw motion.
+# The motions, with the subgroup of [MK] table 1: x is a translation along x, rx a rotation about x, hz a screw motion.
 KINDS = {
     "prismatic": ("z",),                            # R
     "revolute": ("rz",),                            # SO(2)
@@ -29,7 +29,7 @@ KINDS = {
     "planar": ("x", "y", "rz"),                     # SE(2)
     "schoenflies": ("x", "y", "z", "rz"),           # SE(2) x R
     "free": ("x", "y", "z", "rx", "ry", "rz"),      # SE(3)
-    "universal": ("rx", "ry"),                      # no subgroup: two crossing axes, the second carried by the first
+    "universal": ("rx", "ry"),                      # no subgroup: two crossing axes, the second moved by the first
 }
 
 
@@ -41,10 +41,10 @@ class Degree(NamedTuple):
 
 
 def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> list[Degree]:
-    """Return the Degrees of a joint of a kind, one of KINDS, from the parent to the link.
+    """Return the Degrees of a joint of a kind in KINDS, from the parent to the link.
 
-    order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. Raises
-    ValueError for a kind that does not exist, and for an order or pitch that does not fit it."""
+    order: the axes of two or three rotations, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. Raises
+    ValueError for an unknown kind, and for an order or pitch that does not fit the kind."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
     found: dict[str, np.ndarray] = {}
     for motion in motions:
@@ -73,13 +73,13 @@ def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[di
 
 
 def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float | None = None) -> np.ndarray:
-    """Return the coordinates (..., k) at which a joint of a kind has the poses D (..., 4, 4), of its joint frame on the
-    link against the one on the parent.
+    """Return the coordinates (..., k) of a joint of a kind for poses D (..., 4, 4) of its joint frame on the link
+    relative to that on the parent.
 
-    For a pose out of the joint's reach, those of a pose that it does reach: the position along the slides, and the
-    angles about the turns. Angles are in (-pi, pi], those of screw motions with the full turns that the height gives.
-    Of two solutions for three angles, that with the second in [-pi/2, pi/2], or in [0, pi] with the same axis twice;
-    one of many where they are singular."""
+    If the joint cannot reach a pose, the position along the translations and the angles about the rotation axes are
+    used. Angles are in (-pi, pi]; those of screw motions include the full turns given by the height. Of two solutions
+    for three angles, the second angle is in [-pi/2, pi/2], or in [0, pi] for a repeated axis. One of infinitely many
+    solutions is returned at singularities."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
     D = real_numbers("D", D, 4, 4).astype(float)
     slides = [D[..., "xyz".index(motion), 3] for motion in motions if len(motion) == 1]
@@ -90,26 +90,26 @@ def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float 
 
 
 def _angles(R, axes):
-    """Return the angles of R = R_i(a) R_j(b) R_k(c) for the axes i, j, k, or the first one or two of them."""
+    """Return the angles of R = R_i(a) R_j(b) R_k(c) for the axes i, j, k, or for the first one or two axes."""
     if not axes:
         return []
     i, j = axes[0], axes[1] if len(axes) > 1 else (axes[0] + 1) % 3
     m = 3 - i - j
-    sign = 1.0 if (j - i) % 3 == 1 else -1.0                        # of the permutation (i, j, m)
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0                        # sign of the permutation (i, j, m)
     if len(axes) < 3:
         a = np.arctan2(sign * R[..., m, j], R[..., j, j])
         return [a, np.arctan2(sign * R[..., i, m], R[..., i, i])][:len(axes)]
     k = axes[2]
     c = np.arctan2(*((R[..., i, j], sign * R[..., i, m]) if i == k else (-sign * R[..., i, j], R[..., i, i])))
     u, v = (k + 1) % 3, (k + 2) % 3
-    back, cos, sin = np.array(R), np.cos(c)[..., None], np.sin(c)[..., None]        # R R_k(-c): turns two columns
+    back, cos, sin = np.array(R), np.cos(c)[..., None], np.sin(c)[..., None]        # R R_k(-c) rotates two columns
     back[..., u] = cos * R[..., u] - sin * R[..., v]
     back[..., v] = sin * R[..., u] + cos * R[..., v]
     return [*_angles(back, axes[:2]), c]
 
 
 def _motions(kind, order):
-    """Return the motions of a kind, about the axes of `order` if it is given."""
+    """Return the motions of a kind, with rotations about the axes of `order` if it is given."""
     one_of("joint kind", kind, KINDS)
     slides, turns = ([motion for motion in KINDS[kind] if (len(motion) > 1) == turning] for turning in (False, True))
     if order is None:
@@ -124,7 +124,7 @@ def _motions(kind, order):
 
 
 def _pitch(kind, pitch):
-    """Return the pitch of a kind as a number, 0 where there is none."""
+    """Return the pitch of a kind, 0 if it has none. Raises ValueError for a pitch that does not fit."""
     if "hz" not in KINDS[kind]:
         if pitch is not None:
             raise ValueError(f"a {kind} joint has no pitch, but {pitch!r} is given")

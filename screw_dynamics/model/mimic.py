@@ -1,20 +1,20 @@
-"""Mimic joints, and what they follow in the end through chains of them."""
+"""Mimic joints, and the resolution of chains of them."""
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 
 class Mimic(NamedTuple):
-    """A joint that follows another: q = multiplier q_joint + offset.
+    """The leader of a mimic joint: q = multiplier q_joint + offset.
 
     Parameters
     ----------
     joint : str
-        Joint that it follows.
+        Leader.
     multiplier : float, optional
-        Factor of that joint's coordinate.
+        Factor of the leader's coordinate.
     offset : float, optional
-        Coordinate while that joint is at 0, rad or m.
+        Coordinate if the leader is at 0, rad or m.
     """
 
     joint: str
@@ -22,13 +22,13 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
-# Of what a joint's motion meets, how much its leader feels of a follower's, by the multiplier.
+# The factors by which a mimic joint's damping, friction and armature act on its leader, as functions of the multiplier.
 SHARES: dict[str, Callable[[float], float]] = {
     "damping": lambda multiplier: multiplier**2, "friction": abs, "armature": lambda multiplier: multiplier**2}
 
 
 class MimicError(ValueError):
-    """A joint that cannot follow another: `joint`, the `reason`, and the joints of the `loop` if it is one."""
+    """The error of an invalid mimic joint: `joint`, the `reason`, and the joints of the `loop`, if there is one."""
 
     def __init__(self, joint: str, reason: str, loop: Iterable[str] = ()) -> None:
         self.joint, self.reason, self.loop = joint, reason, tuple(loop)
@@ -37,10 +37,10 @@ class MimicError(ValueError):
 
 def followed(joints: Iterable[str], mimics: Mapping[str, Mimic],
              largest: float = sys.float_info.max) -> dict[str, Mimic]:
-    """Each joint as a Mimic of a joint that follows none, through chains; such a joint as one of itself.
+    """Return for each joint a Mimic of its final leader, resolving chains; a joint that mimics no other is its own.
 
-    MimicError if the leader is none of the joints, if a chain is a loop, or if its product exceeds the largest number
-    allowed. O(n) for chains of any length."""
+    Raises MimicError if a leader is not among the joints, a chain is a loop, or its product exceeds `largest`. O(n) for
+    chains of any length."""
     found = {joint: Mimic(joint) for joint in joints if joint not in mimics}
     for joint in mimics:
         chain: dict[str, Mimic] = {}

@@ -1,4 +1,4 @@
-"""Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
+"""Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) create it."""
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
@@ -23,38 +23,38 @@ from .links import Frame, Link, Placed, Structure, axis_frames, on_axes, placed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A tree of b bodies moved with n velocities; every array is read-only.
+    """A tree of b bodies with n velocities; all arrays are read-only.
 
     Parameters
     ----------
     root : str
-        Link that does not move. Its frame is the world frame.
+        Fixed link. Its frame is the world frame.
     joint_names : tuple of str (j,)
-        Names of the joints that follow no other. j = n unless there are Lie-group joints.
+        Names of the joints that mimic no other. j = n unless there are Lie-group joints.
     joint_kinds : tuple of str (j,)
         Kinds of these joints: "revolute", "continuous", "prismatic", "helical", or one of GROUPS.
     body_names : tuple of str (b,)
-        Link of each body that moves.
+        Link of each body.
     body_joints : tuple of str (b,)
-        Joint that moves each body, mimic joints included.
+        Joint that moves each body, including mimic joints.
     parents : ndarray of int (b,)
         Parent body, -1 for the root.
     coordinates : ndarray of int (b,)
-        Velocity that drives the body.
+        Index of the velocity that drives each body.
     screws_body : ndarray (b, 6)
         Joint screw in the body frame, per rad or m of the coordinate.
     relative_poses : ndarray (b, 4, 4)
-        Pose B_i in the parent body at q = 0, or the identity.
+        Pose B_i in the parent body at q = 0, or at the identity of a Lie-group joint.
     inertias : ndarray (b, 6, 6)
-        Inertia about the origin of the body frame, merged links included.
+        Inertia about the origin of the body frame, including merged links.
     root_inertia : ndarray (6, 6)
-        Inertia of the root link and of all that is fixed to it.
+        Inertia of the root link and of all links fixed to it.
     lower, upper : ndarray (n,)
-        Position limits, rad or m; -inf and inf where there is none.
+        Position limits, rad or m; -inf and inf for none.
     velocity_limit : ndarray (n,)
-        Velocity limit, rad/s or m/s; inf where there is none.
+        Velocity limit, rad/s or m/s; inf for none.
     effort_limit : ndarray (n,)
-        Effort limit, N m or N; inf where there is none.
+        Effort limit, N m or N; inf for none.
     damping : ndarray (n,)
         Viscous friction, N m s/rad or N s/m.
     friction : ndarray (n,)
@@ -62,60 +62,58 @@ class Model:
     armature : ndarray (n,)
         Inertia of the rotor times gear ratio squared, kg m^2 or kg.
     frames : dict of str to (int, ndarray (4, 4))
-        Body of every link (-1: root), and the link's pose in the body.
+        Body of every link (-1: root), and the pose of the link in the body.
     mimics : dict of str to (str, float, float)
         Leader, multiplier and offset of each mimic joint.
     warnings : tuple of str
-        Remarks on what was odd about the source but could be used.
+        Warnings about the source that did not prevent reading it.
     joint_frames : dict of str to ndarray (4, 4), optional
-        Pose of the joint frame of each Lie-group joint in its link. In this frame its group moves.
+        Pose of the joint frame of each Lie-group joint in its link. The group acts in this frame.
     constraints : tuple of LoopJoint, Distance or Gear, optional
-        Closed loops, distances and gears, which hold beside the joints. Robot leaves them open, ClosedLoopRobot does
-        not.
+        Closed loops, distances and gears, in addition to the joints. ClosedLoopRobot enforces them, Robot does not.
     drives : dict of str to Drive, optional
-        Drive of each joint that has one. The coordinates of motors of elastic drives are joints of the model, see
-        `motors`.
+        Drive of each driven joint. The motor coordinates of elastic drives are joints of the model, see `motors`.
     forces : tuple of Element, optional
-        Elements of screw_dynamics.forces that act in all motions of the model, of names and numbers alone.
+        Force elements of screw_dynamics.forces that act in all motions of the model; they refer to links and joints by
+        name.
 
     Notes
     -----
-    A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame.
-    Parents come before children. b = n unless mimic joints share the coordinate of the joint they follow.
+    A body is a link moved by a joint, merged with all links fixed to it; its frame is that link's frame. Parents come
+    before children. b = n unless mimic joints share the coordinates of their leaders.
 
-    A joint of k degrees of freedom, whose configuration is an element of a group (group_joints.py), moves k bodies. All
-    but the last have no inertia and are not links. Their velocities, one for each screw, are the components of the
-    twist of the last.
+    A Lie-group joint of k degrees of freedom (group_joints.py) moves a chain of k bodies. All but the last have no
+    inertia and are not links. Their velocities, one per screw, are the components of the twist of the last body.
     """
 
-    root: str                           # the link that does not move; its frame is the world frame
-    joint_names: tuple[str, ...]        # (j) one a joint; j = n unless there are Lie-group joints
+    root: str                           # the fixed link; its frame is the world frame
+    joint_names: tuple[str, ...]        # (j) one per joint; j = n unless there are Lie-group joints
     joint_kinds: tuple[str, ...]        # (j) "revolute", "continuous", "prismatic", "helical", or one of GROUPS
     body_names: tuple[str, ...]         # (b) the link that moves
-    body_joints: tuple[str, ...]        # (b) the joint that moves it, mimic joints included
+    body_joints: tuple[str, ...]        # (b) the joint that moves it, including mimic joints
     parents: np.ndarray                 # (b) int: the parent body, -1 for the root
     coordinates: np.ndarray             # (b) int: the velocity that drives the body
     screws_body: np.ndarray             # (b, 6) joint screw in the body frame, per rad or m of the coordinate
     relative_poses: np.ndarray          # (b, 4, 4) B_i, the pose in the parent body at q = 0, or the identity
-    inertias: np.ndarray                # (b, 6, 6) about the origin of the body frame, merged links included
-    root_inertia: np.ndarray            # (6, 6) of the root link and what is fixed to it
-    lower: np.ndarray                   # (n) position limits, rad or m; -inf and inf where there is none
+    inertias: np.ndarray                # (b, 6, 6) about the origin of the body frame, including merged links
+    root_inertia: np.ndarray            # (6, 6) of the root link and the links fixed to it
+    lower: np.ndarray                   # (n) position limits, rad or m; -inf and inf for none
     upper: np.ndarray
-    velocity_limit: np.ndarray          # (n) rad/s or m/s, inf where there is none
-    effort_limit: np.ndarray            # (n) N m or N, inf where there is none
+    velocity_limit: np.ndarray          # (n) rad/s or m/s, inf for none
+    effort_limit: np.ndarray            # (n) N m or N, inf for none
     damping: np.ndarray                 # (n) viscous friction, N m s/rad or N s/m
     friction: np.ndarray                # (n) Coulomb friction, N m or N
     armature: np.ndarray                # (n) inertia of the rotor times gear ratio squared, kg m^2 or kg
     frames: Mapping[str, tuple[int, np.ndarray]]         # every link: its body (-1: root) and pose (4, 4) in the body
     mimics: Mapping[str, tuple[str, float, float]]       # mimic joint: leader, multiplier, offset
-    warnings: tuple[str, ...]           # what was odd about the source but could be used
-    # Lie-group joint: the pose (4, 4) in its link of the joint frame, in which its group moves
+    warnings: tuple[str, ...]           # about the source
+    # Lie-group joint: the pose (4, 4), in its link, of the joint frame in which its group acts
     joint_frames: Mapping[str, np.ndarray] = field(default_factory=dict)
-    # what holds beside the joints: closed loops, distances and gears; Robot leaves them open, ClosedLoopRobot does not
+    # closed loops, distances and gears; ClosedLoopRobot enforces them, Robot does not
     constraints: tuple[Constraint, ...] = ()
-    # joint: what drives it; of elastic drives the coordinates of motors are joints of the model, see `motors`
+    # joint: its drive; motor coordinates of elastic drives are joints of the model, see `motors`
     drives: Mapping[str, Drive] = field(default_factory=dict)
-    # elements of screw_dynamics.forces that act in all of its motions, of names and numbers alone
+    # force elements of screw_dynamics.forces that act in all motions; they refer to links and joints by name
     forces: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
@@ -140,7 +138,7 @@ class Model:
 
     @property
     def digest(self) -> str:
-        """A hash of all that the model says, but its warnings: the same in every process, another for another model."""
+        """A hash of all data of the model except its warnings; equal in all processes for equal models."""
         return hashlib.sha256("\n".join(_said([getattr(self, x.name) for x in fields(self) if x.name != "warnings"]))
                               .encode()).hexdigest()
 
@@ -150,12 +148,12 @@ class Model:
         Parameters
         ----------
         joint : str
-            Joint, which may mimic another.
+            Joint, which may be a mimic joint.
 
         Returns
         -------
         str
-            Kind, of `joint_kinds`. A joint that mimics another has the kind of its leader.
+            Kind, of `joint_kinds`. A mimic joint has the kind of its leader.
         """
         return self._kinds[self.mimics.get(joint, (joint,))[0]]
 
@@ -175,12 +173,12 @@ class Model:
 
     @lazy
     def nq(self) -> int:
-        """The number of numbers in q: n unless there are Lie-group joints."""
+        """The length of q: n unless there are Lie-group joints."""
         return sum(len(group_joints.identity(kind)) for kind in self.joint_kinds)
 
     @lazy
     def q_slices(self) -> Mapping[str, slice]:
-        """The slice of q of each joint's numbers, {joint: slice}."""
+        """The slice of q of each joint, {joint: slice}."""
         return self._slices(group_joints.identity)
 
     @lazy
@@ -199,8 +197,8 @@ class Model:
 
     @lazy
     def joint_places(self) -> np.ndarray:
-        """An array (3, 1 + joints) with a column for each joint, from column 1 on: its kind, as of group_joints.index,
-        and the indices of its first number in q and of its first velocity."""
+        """An array (3, 1 + joints) with a column for each joint, starting at column 1: its kind as an integer, see
+        group_joints.index, its first index in q and its first velocity."""
         starts = zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True)
         return np.array([[0, 0, 0], *([group_joints.index(kind), numbers.start, rates.start]
                                       for kind, numbers, rates in starts)]).T.copy()
@@ -212,14 +210,14 @@ class Model:
 
     @lazy
     def motors(self) -> Mapping[str, tuple[str, ...]]:
-        """{joint: the coordinates that its drive adds}, of drives that add any: <joint>_motor, or <joint>_motor_1 and
-        _2, <joint>_lever, and <joint>_current. They are joints of the model."""
+        """{joint: coordinates that its drive adds}, for drives that add any: <joint>_motor, or <joint>_motor_1 and _2,
+        <joint>_lever, and <joint>_current. They are joints of the model."""
         found = {joint: tuple(x.name for x in drive.coordinates(joint)) for joint, drive in self.drives.items()}
         return MappingProxyType({joint: names for joint, names in found.items() if names})
 
     @property
     def on_groups(self) -> bool:
-        """True if the configuration of some joint is an element of a group other than that of one coordinate."""
+        """True if there are Lie-group joints."""
         return bool(self.joint_frames)
 
     @lazy
@@ -254,7 +252,7 @@ class Model:
 
     @lazy
     def is_link(self) -> np.ndarray:
-        """The mask of bodies (b,) that are links: not those of a Lie-group joint before its last, without inertia."""
+        """The mask (b,) of bodies that are links, in contrast to the massless inner bodies of Lie-group joints."""
         last = np.array([joint != after for joint, after in pairwise((*self.body_joints, ""))], dtype=bool)
         last.setflags(write=False)
         return last
@@ -266,7 +264,7 @@ class Model:
 
     @lazy
     def structure(self) -> Structure:
-        """The structure that algorithms are compiled for."""
+        """The Structure for which algorithms are specialized."""
         return Structure(self.shares_coordinates, self.on_groups)
 
     # ------------------------------------------------------------------------------------------------- for recursions
@@ -289,12 +287,12 @@ class Model:
 
     @property
     def joint_inertia(self) -> np.ndarray:
-        """The inertia that joints add to the diagonal of the mass matrix (n,) besides that of bodies: armature."""
+        """The inertia (n,) that joints add to the diagonal of the mass matrix: armature."""
         return self.armature
 
     @lazy
     def armature_of_bodies(self) -> np.ndarray:
-        """Armature (b,): of the bodies that share a coordinate the first has its armature."""
+        """The armature (b,) of bodies; of bodies that share a coordinate, only the first has it."""
         first = np.unique(self.coordinates, return_index=True)[1]
         found = np.zeros(len(self.coordinates))
         found[first] = self.joint_inertia
@@ -332,7 +330,7 @@ class Model:
         return self.all_pose_sources(gravity) if self.on_groups else []
 
     def all_pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
-        """Return a PoseSource for each slot of any robot, for kernels that take Placements.
+        """Return a PoseSource for each slot of any robot, for kernels with Placements.
 
         Parameters
         ----------
@@ -348,14 +346,14 @@ class Model:
         return group_joints.pose_sources(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
 
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
-        """Return the kind, the place in q, and the frame of the joint of each slot.
+        """Return the kind, the first index in q, and the frame of the joint of each slot.
 
         Returns
         -------
         kinds : list of int
             Kind of each joint, as in PoseSource.
         starts : list of int
-            Index in q at which the numbers of each joint begin.
+            First index in q of each joint.
         frames : list of ndarray (4, 4)
             Joint frame of each joint.
         """
@@ -369,7 +367,7 @@ class Model:
 
     @lazy
     def frame_names(self) -> tuple[str | None, ...]:
-        """The links of `frame_rows`, in order: None for the frames of the root and of the bodies, then every link."""
+        """The links of `frame_rows` in order: None for the frames of the root and of the bodies, then every link."""
         return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
     def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
@@ -390,7 +388,7 @@ class Model:
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
     def known_link(self, name: str) -> str:
-        """Return the name of a link, checked.
+        """Return the name of a link after checking it.
 
         Parameters
         ----------
@@ -405,7 +403,7 @@ class Model:
         Raises
         ------
         ValueError
-            If no link has this name. The message tells if it is the name of a joint.
+            If no link has this name. The message mentions it if a joint has this name.
         """
         return known_link(name, self.frames, (*self.joint_names, *self.mimics))
 
@@ -416,7 +414,7 @@ class Model:
         Parameters
         ----------
         inertia : array_like (6, 6), optional
-            Inertia of the root link and of all that is fixed to it, about the root's origin. By default there is none.
+            Inertia of the root link and of all links fixed to it, about the root's origin. By default it is 0.
 
         Returns
         -------
@@ -425,12 +423,12 @@ class Model:
 
         Notes
         -----
-        The root of a model stands still. Only totals change: the mass, its center and potential energy.
+        The root does not move. Only the total mass, its center and the potential energy change.
         """
         return replace(self, root_inertia=checks.inertia(f"link {self.root!r}", inertia))
 
     def with_armature(self, armature: Mapping[str, float]) -> "Model":
-        """Return the model with other armature of some joints.
+        """Return the model with different armature of some joints.
 
         Parameters
         ----------
@@ -447,7 +445,7 @@ class Model:
         TypeError
             If `armature` is not a mapping.
         ValueError
-            If a joint does not exist, follows another or is a Lie-group joint, or a number is negative or not finite.
+            If a joint does not exist, mimics another or is a Lie-group joint, or a number is negative or not finite.
         """
         if not isinstance(armature, Mapping):
             raise TypeError(f"with_armature: {{joint: value}} is expected, not {type(armature).__name__}")
@@ -486,8 +484,8 @@ class Model:
         Raises
         ------
         ValueError
-            If the link does not exist, a number is not finite or is negative, or no rigid body has this inertia. The
-            message names it.
+            If the link does not exist, a number is negative or not finite, or no rigid body has this inertia. The
+            message names the cause.
         """
         body, C = self.frames[self.known_link(link)]
         load = inertial_parameters.moved(C, checks.payload(mass, com, inertia))
@@ -498,12 +496,12 @@ class Model:
         return replace(self, inertias=inertias)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> "Model":
-        """Return the model with other inertial parameters.
+        """Return the model with different inertial parameters.
 
         Parameters
         ----------
         parameters : array_like (10 b,)
-            Numbers as in `inertial_parameters`, physical ones or not. They must be 0 for bodies that are not links.
+            Parameters as in `inertial_parameters`, physical or not. They must be 0 for bodies that are not links.
 
         Returns
         -------
@@ -513,7 +511,7 @@ class Model:
         Raises
         ------
         ValueError
-            If the shape is wrong, a number is not finite, or a body that is not a link has a number other than 0.
+            If the shape is wrong, a number is not finite, or a body that is not a link has a nonzero parameter.
         """
         p = checks.numbers("with_inertial_parameters", "parameters", parameters, self.inertial_parameters.shape)
         for wrong in np.flatnonzero(p * ~np.repeat(self.is_link, inertial_parameters.COUNT)):
@@ -531,7 +529,7 @@ Model.__setattr__ = Model.__delattr__ = _refuse         # type: ignore[method-as
 
 
 def _said(x: Any) -> Iterator[str]:
-    """Yield the text of a value, piece by piece: arrays by their bytes, mappings in the order of their keys."""
+    """Yield the text of a value in pieces: arrays by their bytes, mappings in the order of their keys."""
     yield type(x).__name__ if not isinstance(x, Mapping) else "mapping"
     if isinstance(x, np.ndarray):
         yield f"{x.dtype.str} {x.shape} {np.ascontiguousarray(x).tobytes().hex()}"

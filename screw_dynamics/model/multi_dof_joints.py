@@ -1,5 +1,5 @@
-"""Joints of several degrees of freedom as messages have them: the pose of the child in the joint's origin on the
-parent, its twist and the wrench on it in the child's frame, against the numbers and velocities of a model."""
+"""Conversion of multi-DoF joints between messages and models. Messages have the pose of the child in the joint's origin
+on the parent, and the twist of the child and the wrench on it in the child's frame."""
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +14,8 @@ IN_TWIST = {"spherical": [0, 1, 2], "planar": [2, 3, 4], "free": [0, 1, 2, 3, 4,
 
 
 class MultiDofJoint(NamedTuple):
-    """name; kind, of GROUPS; frame (4, 4): the joint frame in the child's frame; q, v: where its numbers and velocities
-    are; names: of its velocities; link: its child."""
+    """A joint of several degrees of freedom: its name; kind, of GROUPS; joint frame (4, 4) in the child's frame; slices
+    of q and of the velocities; names of its velocities; and child link."""
 
     name: str
     kind: str
@@ -26,8 +26,8 @@ class MultiDofJoint(NamedTuple):
     link: str
 
     def numbers(self, placement: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the numbers in q for a pose x y z, quaternion x y z w (7,) of the child, and how far the pose violates
-        the constraint of the joint, in m and rad."""
+        """Return the entries of q for a pose x y z, quaternion x y z w (7,) of the child, and the violation of the
+        joint's constraint by that pose, in m and rad."""
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = rotated(placement[3:], np.eye(3)).T, placement[:3]
         g = arrays.inverse_pose(self.frame) @ T @ self.frame
@@ -39,23 +39,22 @@ class MultiDofJoint(NamedTuple):
         return np.array([p[0], p[1], np.arctan2(R[1, 0], R[0, 0])]), float(abs(p[2]) + np.hypot(R[0, 2], R[1, 2]))
 
     def velocities(self, twist: np.ndarray) -> np.ndarray:
-        """Return the joint velocities for a twist (6,) of the child, without the part that the joint does not allow."""
+        """Return the joint velocities for a twist (6,) of the child, without components that the joint constrains."""
         return (arrays.Ad_matrix(arrays.inverse_pose(self.frame)) @ twist)[IN_TWIST[self.kind]]
 
     def efforts(self, wrench: np.ndarray) -> np.ndarray:
-        """Return the joint efforts that are equivalent to a wrench (6,), torque first, on the child."""
+        """Return the joint efforts equivalent to a wrench (6,), torque first, on the child."""
         return (arrays.Ad_matrix(self.frame).T @ wrench)[IN_TWIST[self.kind]]
 
     def wrench(self, efforts: np.ndarray) -> np.ndarray:
-        """Return the wrench (6,) on the child that is equivalent to these joint efforts, without a constraint
-        wrench."""
+        """Return the wrench (6,) on the child equivalent to joint efforts, without a constraint wrench."""
         at_joint = np.zeros(6)
         at_joint[IN_TWIST[self.kind]] = efforts
         return arrays.Ad_matrix(arrays.inverse_pose(self.frame)).T @ at_joint
 
 
 def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
-    """Return the joints of a model with several degrees of freedom in its order, without a floating base."""
+    """Return the multi-DoF joints of a model in its order, without a floating base."""
     base = floating_base(model, others=True)
     found = []
     for joint, frame in model.joint_frames.items():
@@ -67,7 +66,7 @@ def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
 
 
 def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of joints of one degree of freedom: of their numbers in q, and of their velocities."""
+    """Return the indices in q and in the velocities of the joints of one degree of freedom."""
     joints = coordinate_joints(model)
     in_q, in_v = (np.array([where[joint].start for joint in joints], dtype=np.intp)
                   for where in (model.q_slices, model.v_slices))
@@ -75,5 +74,5 @@ def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def without_joints(model: Model) -> np.ndarray:
-    """Return the indices of all other velocities: of a floating base, and of joints of several degrees of freedom."""
+    """Return the indices of all other velocities: of a floating base and of multi-DoF joints."""
     return np.setdiff1d(np.arange(model.n), places(model)[1])

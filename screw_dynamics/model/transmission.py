@@ -1,4 +1,4 @@
-"""Transmission: how actuators and joints move together, by a matrix; and the drives that it makes of motors."""
+"""Transmission: a matrix between actuators and joints, and the drives that it creates from motors."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from .drive import Drive
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
-    """A transmission between m actuators and m joints, which move together by a matrix.
+    """A transmission between m actuators and m joints that are coupled by a matrix.
 
     Parameters
     ----------
@@ -27,17 +27,17 @@ class Transmission:
     matrix : array_like (m, m)
         Invertible matrix from joints to actuators, rad/rad or rad/m.
     offset : array_like (m,)
-        Positions of the joints while the actuators are at 0, rad or m.
+        Positions of the joints if the actuators are at 0, rad or m.
 
     Raises
     ------
     ValueError
-        If names are missing or there twice, the matrix has no inverse, or a shape is wrong. The message names it.
+        If names are missing or repeated, the matrix is singular, or a shape is wrong. The message names the cause.
 
     Notes
     -----
-    Actuators are at x = matrix (q - offset) while joints are at q. So their efforts on the joints are matrix^T times
-    their own: the joints get the power that the actuators give.
+    Actuator positions are x = matrix (q - offset) for joint positions q. Joint efforts are therefore matrix^T times
+    actuator efforts: the transmission preserves power.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Transmission:
             object.__setattr__(self, name, x)
 
     def actuator_positions(self, q: ArrayLike) -> np.ndarray:
-        """Compute the positions of the actuators while the joints are at q.
+        """Compute the actuator positions from joint positions.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Transmission:
         return (self._given("q", q) - self.offset) @ self.matrix.T
 
     def joint_positions(self, x: ArrayLike) -> np.ndarray:
-        """Compute the positions of the joints while the actuators are at x.
+        """Compute the joint positions from actuator positions.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Transmission:
         return self._given("x", x) @ np.linalg.inv(self.matrix).T + self.offset
 
     def actuator_velocities(self, qd: ArrayLike) -> np.ndarray:
-        """Compute the velocities of the actuators from those of the joints; so for accelerations.
+        """Compute the actuator velocities or accelerations from those of the joints.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Transmission:
         return self._given("qd", qd) @ self.matrix.T
 
     def joint_velocities(self, xd: ArrayLike) -> np.ndarray:
-        """Compute the velocities of the joints from those of the actuators.
+        """Compute the joint velocities from those of the actuators.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Transmission:
         return self._given("xd", xd) @ np.linalg.inv(self.matrix).T
 
     def actuator_efforts(self, tau: ArrayLike) -> np.ndarray:
-        """Compute the efforts of the actuators that are equivalent to efforts on the joints.
+        """Compute the actuator efforts equivalent to joint efforts.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Transmission:
         return self._given("tau", tau) @ np.linalg.inv(self.matrix)
 
     def joint_efforts(self, u: ArrayLike) -> np.ndarray:
-        """Compute the efforts on the joints from the efforts of the actuators.
+        """Compute the joint efforts from actuator efforts.
 
         Parameters
         ----------
@@ -159,13 +159,13 @@ class Transmission:
         return checks.real_numbers(name, x, len(self.joints))
 
     def drives(self, motors: Mapping[str, Drive]) -> dict[str, Drive]:
-        """Return the drives of joints for Robot.with_drives, from the motors of actuators.
+        """Return the drives of the joints for Robot.with_drives from the motors of the actuators.
 
         Parameters
         ----------
         motors : dict of str to Drive
-            Motor of each actuator, without ratio and coupling: these come from the matrix. Other properties of the k-th
-            actuator, such as its stiffness, are behind the gear, as the k-th joint feels them.
+            Motor of each actuator, without ratio and coupling, which come from the matrix. Other parameters of the k-th
+            actuator, such as its stiffness, are reflected to the k-th joint, behind the gear.
 
         Returns
         -------
@@ -175,8 +175,8 @@ class Transmission:
         Raises
         ------
         ValueError
-            If an actuator is not one of these, its motor has a ratio or a coupling, or its own joint does not turn it.
-            The message names the actuator.
+            If an actuator is unknown, its motor has a ratio or a coupling, or its own joint does not turn it. The
+            message names the actuator.
         """
         found = {}
         for actuator, drive in motors.items():

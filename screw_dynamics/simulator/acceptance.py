@@ -1,4 +1,4 @@
-"""Checks that a robot can be simulated, and with these settings; ValueError names what is in the way."""
+"""Checks that a robot can be simulated with given settings; the ValueErrors name the cause."""
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +14,9 @@ from .settings import Settings
 
 
 def check_inertia(robot: Robot, initial: InitialState, names: Sequence[str]) -> None:
-    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at the initial
-    positions or anywhere."""
+    """Raise ValueError if the mass matrix is singular at the initial positions or everywhere.
+
+    names (n,): those of the velocities; the error names the joint that no inertia resists."""
     anywhere = initial.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
     for q, where in ((anywhere, "everywhere"), (initial.displaced(np.zeros(robot.n)), "at the initial positions")):
         i = singular_joint(robot.mass_matrix(q))
@@ -24,8 +25,8 @@ def check_inertia(robot: Robot, initial: InitialState, names: Sequence[str]) -> 
 
 
 def check_drives(robot: Robot) -> None:
-    """Raise ValueError for a robot of whose joints two would be commanded by one name, and for an electric motor of
-    which the voltage limits a torque that no coordinate has."""
+    """Raise ValueError if two joints share a command name, or if an electric motor limits by its voltage a torque that
+    is not the effort of one coordinate."""
     names = command_names(robot.model)
     if twice := {name for i, name in enumerate(names) if name in names[:i]}:
         raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, by which nothing else can be "
@@ -38,8 +39,8 @@ def check_drives(robot: Robot) -> None:
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
-    """Refuse an integrator for trees alone where there are closed loops, one that does not take a force that acts, a
-    force that does not fit the robot, and in a scene what robots have alone."""
+    """Raise ValueError if the integrator does not support the robot's closed loops or a given force, a force does not
+    fit the robot, or a setting is not available in a scene."""
     total = robot.rollouts.stepped(forces, settings.joint_friction)
     check_elements(settings.integrator, total.elements if total else ())
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]

@@ -1,4 +1,4 @@
-"""The efforts by which motors, servos and brakes of the simulated robot follow its commands."""
+"""Efforts of the motors, servos and brakes of the simulated robot."""
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the 
 
 
 class Actuators:
-    """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
+    """Motors, servos and brakes, one per joint. The efforts of motors and servos are limited, those of brakes are not.
 
-    Servos and brakes compensate wrenches on links, friction, the force elements `forces`, and what the robot
-    touches. A weakened servo gives a share of what it would; nothing compensates that. t: simulated time, s.
+    Servos and brakes compensate wrenches on links, friction, the force elements `forces`, and contact forces. A
+    weakened servo applies a fraction of its effort, which nothing compensates. t: simulated time, s.
 
-    contact_model: the robot and what surrounds it; q, qd and past states are then those of everything. None for a robot
-    alone. Efforts, accelerations, and all else (n,), are the robot's."""
+    contact_model: the robot and its environment; q, qd and past states then include the free bodies. None for a robot
+    without a scene. Efforts, accelerations and all other arrays (n,) are those of the robot alone."""
 
     def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
         self._limits, self._settings, self.forces = limits, settings, forces
@@ -52,14 +52,15 @@ class Actuators:
 
     def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                      wrenches: Wrenches) -> np.ndarray:
-        """Return the accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
+        """Return the accelerations (n,) of one step, (qd' - qd) / dt; 0 if the step cannot be made."""
         return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, contact_model: ContactModel | None = None
              ) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
-        """Return the accelerations (n,) of `acceleration`, the efforts (n,), and the contacts in that step: None for a
-        robot alone, and for a step that cannot be made."""
+        """Make one step and return the accelerations (n,) of `acceleration`, the efforts (n,) and the contacts.
+
+        The contacts are None for a robot without a scene, or if the step cannot be made."""
         end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
         made, tau, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, contact_model)
         qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
@@ -69,21 +70,21 @@ class Actuators:
 
     @property
     def crowded(self) -> bool:
-        """True if the last motion ended early, since more would touch than max_contacts."""
+        """True if the last motion ended early because the contacts would exceed max_contacts."""
         return self._moving.crowded
 
     @property
     def unsolved(self) -> float:
-        """The largest residual in m/s of the last motion's contacts that were not solved; 0 of a robot alone."""
+        """The largest residual in m/s of unsolved contacts of the last motion; 0 for a robot without a scene."""
         return self._moving.unsolved
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
-        """Return why the last motion ended early at a state; "" if no more is known than the joints whose numbers are
-        not finite."""
+        """Return the message about loops that opened when the last motion ended early at a state; "" if the cause is
+        only that numbers are not finite."""
         return why_open(robot, q, qd, self._moving.driven.lost[0][:robot.n], self._settings.step)
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
-        """Return a robot with closed loops, and what keeps them."""
+        """Return the closed-loop model of a robot."""
         if self._loops is None or self._loops.robot is not robot:
             self._loops = ClosedLoopRobot(robot)
         return self._loops
@@ -93,24 +94,25 @@ class Actuators:
              contact_model: ContactModel | None = None) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
-        Returns how many were made, q (nq,) and qd (n,) after them, and the mask of the velocities whose numbers ceased
-        to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
-        past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
+        Returns the number of steps made, q (nq,) and qd (n,) after them, and the mask of the velocities that became
+        non-finite if fewer were made than requested. clipped (n,) counts the steps in which a command or an effort was
+        clipped. past (0 or steps, PAST, nq) receives q, the n numbers of qd at the start of each step, and the n
+        efforts."""
         q, qd = q.copy(), qd.copy()
         made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past, contact_model)
         return made, q, qd, failing
 
     def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None, contact_model=None):
-        """past: None of steps that are not those of the motion."""
+        """Make steps. past: None for steps of sensors, which are not part of the motion."""
         measured = past is None and contact_model is not None
         by = self._measured_by(robot, contact_model) if measured else self._moved_by(robot, contact_model)
-        if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
+        if drives is not self._drives:      # brakes keep their positions until the drives change
             position = coordinates(q[:robot.nq], robot.n)
             self._drives, self._table = drives, self._joints(robot, drives, position)
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, PAST, len(q))) if past is None else past
-        with np.errstate(all="ignore"):     # what overflows becomes a fault
+        with np.errstate(all="ignore"):     # an overflow becomes a fault
             on_bodies = by.driven.wrenches(wrenches) if wrenches or contact_model is not None else self._unpushed
         table = self._table
         if contact_model is not None:
@@ -122,24 +124,24 @@ class Actuators:
         return made, tau[:robot.n], failing
 
     def _moved_by(self, robot, contact_model):
-        """Return what moves a robot."""
+        """Return the stepper of a robot."""
         if self._moving is None or robot is not self._moving.robot or contact_model is not self._moving.contact_model:
             self._moving, self._drives = Moving(robot, self._settings, self.forces, contact_model), None
             self._unpushed = self._moving.driven.wrenches({})
         return self._moving
 
     def _measured_by(self, robot, contact_model):
-        """Return what sensors of a robot that touches something make steps by: their state may be one of a scene that
-        has changed since, and the motion keeps its own memory and reports."""
+        """Return the stepper that sensors of a robot in a scene use. It is separate from that of the motion, since
+        the measured state may be of an earlier scene, and the motion keeps its own memory and reports."""
         if self._measuring is None or contact_model is not self._measuring.contact_model:
             self._measuring = Moving(robot, self._settings, self.forces, contact_model)
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
-        """Return the table of the joints at positions q (n,), see simulation/driven.py.
+        """Return the parameter table of the joints at positions q (n,), see simulation/driven.py.
 
-        Servos are critically damped to a position and along the reference, and of first order to a velocity; a brake
-        brings its joint to rest within a step, and is a stop on both sides of it."""
+        Servos to a position or along the reference are critically damped; servos to a velocity are of first order. A
+        brake stops its joint within one step, and acts as a stop in both directions."""
         kind, omega, h = drives.kind, self._settings.servo_bandwidth, self._settings.step
         friction, locked = float(self._settings.joint_friction), kind == Drive.LOCKED
         limit = self._limits.effort if drives.limit is None else np.minimum(self._limits.effort, drives.limit)
@@ -160,11 +162,11 @@ class Actuators:
         return table
 
 
-_DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
+_DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # indexed by Drive
 
 
 def with_bodies(table: np.ndarray, contact_model: ContactModel) -> np.ndarray:
-    """Return the table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
+    """Return the table of a robot's joints, followed by the joints of free bodies, which are not actuated."""
     n = table.shape[1]
     whole = _padded(table, contact_model.robot.n)
     joints = rows.DrivenJoints(*whole)
@@ -192,11 +194,11 @@ def _reference(drives: Drives, samples: Sample) -> np.ndarray:
 
 
 def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
-    """Return the robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked`
+    """Return the robot to integrate: with the friction and stops of the settings, and brakes on the joints `locked`
     (n,).
 
-    A brake is a stop on both sides of the joint's position, of those q (n,). For an integrator that takes friction
-    implicitly it is huge damping, too: then it holds within the step, and not only after it."""
+    A brake is a stop in both directions at the joint's position in q (n,). For integrators with implicit friction it
+    is also a huge damping, so that it holds within the step and not only after it."""
     model = robot.model if settings.joint_friction else without_friction(robot.model)
     return Robot(
         replace(
@@ -210,10 +212,9 @@ def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimi
 
 
 def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
-    """Return the index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is
-    regular.
+    """Return the index of a joint with zero articulated-body inertia; None if M (n, n) is regular.
 
-    Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
+    Elimination runs from the last joint to the first, so that the pivot of a joint is its articulated-body inertia.
     `smallest` is relative to the largest diagonal entry."""
     backwards = np.array(mass, dtype=float)[::-1, ::-1]
     threshold = smallest * backwards.diagonal().max(initial=0.0)

@@ -1,4 +1,4 @@
-"""The last commands of the joints, how long they are fresh, and what drives a joint without one.
+"""The last commands of the joints, their timeouts, and the default drives of joints without a command.
 
 Arrays are in model order; time is counted in steps."""
 
@@ -12,7 +12,7 @@ from .limits import EnforcedLimits
 from .settings import Settings
 
 NEVER = np.iinfo(np.int64).max   # the step at which a command without a timeout goes stale
-UNCOMMANDED = -1                 # in place of that step: there has been no command
+UNCOMMANDED = -1                 # in place of that step: no command yet
 
 
 class Drive(IntEnum):
@@ -20,24 +20,24 @@ class Drive(IntEnum):
 
     EFFORT = 0     # a given effort
     GRAVITY = 1    # the gravity torque g_i(q)
-    VELOCITY = 2   # a servo towards a velocity
-    POSITION = 3   # a servo towards a position
+    VELOCITY = 2   # a servo toward a velocity
+    POSITION = 3   # a servo toward a position
     REFERENCE = 4  # a servo along Simulation.reference
-    LOCKED = 5     # a brake: the joint stands still, whatever acts on it
+    LOCKED = 5     # a brake: the joint stands still under any load
 
 
 class Drives(NamedTuple):
-    """The drive of each joint, until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
+    """The drive of each joint until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
 
-    strength (n,): the share of its effort that each motor or servo gives; commanded efforts have it in their value.
-    limit (n,): the largest efforts, beside the limits of the robot."""
+    strength (n,): fraction of its effort that each motor or servo applies; the values of effort commands include it.
+    limit (n,): largest efforts, in addition to the limits of the robot."""
 
     kind: np.ndarray
     value: np.ndarray
     beyond: np.ndarray
     until: int
-    strength: np.ndarray | None = None      # None: all of it
-    limit: np.ndarray | None = None         # None: those of the robot
+    strength: np.ndarray | None = None      # None: 1
+    limit: np.ndarray | None = None         # None: only the limits of the robot
 
 
 KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION,       # of JOINT_MODES
@@ -48,17 +48,17 @@ _SERVED = Drive.EFFORT, Drive.VELOCITY, Drive.POSITION
 
 
 class Commands:
-    """The last command of each joint. Commands to some joints merge; each is stale after command_timeout (0: never).
+    """The last command of each joint. Commands to different joints merge; each is stale after command_timeout (0:
+    never).
 
-    modes (n,): what commands each joint, of JOINT_MODES; `passive` (n,): those that nothing does, which stand still
-    until anything is commanded and then have no effort. A stale joint is driven according to `on_timeout`: "zero"
-    by no effort, or towards no velocity, or still towards its last position; "hold" by its brake;
-    "gravity_compensation" by g_i(q), in every mode. A joint without a command so far is held by its brake if
-    hold_until_first_command, else driven by no effort, or towards no velocity, or towards its first position. Commands
-    are clipped to the limits.
+    modes (n,): the commanded quantity of each joint, of JOINT_MODES. `passive` (n,): joints without a motor; they are
+    held until the first command to any joint, and then have no effort. `on_timeout` selects the drive of a stale
+    joint: "zero" means zero effort, zero velocity or the last position; "hold" its brake; "gravity_compensation"
+    g_i(q), in every mode. A joint without a command so far is held by its brake if hold_until_first_command, else
+    driven by zero effort, zero velocity or its first position. Commands are clipped to the limits.
 
-    The first `base` of them are the velocities of a floating base, whose commands are efforts: none where they are
-    stale. It is held until anything is commanded, or `release_base`."""
+    The first `base` entries are the velocities of a floating base. Its commands are efforts, zero when stale. The base
+    is held until the first command to any joint, or `release_base`."""
 
     def __init__(self, settings: Settings, limits: EnforcedLimits, modes: Sequence[str], base: int = 0):
         self._base = base
@@ -70,8 +70,8 @@ class Commands:
         self.set_modes(modes, self._value)
 
     def set_modes(self, modes: Sequence[str], position: np.ndarray) -> None:
-        """Let other quantities command the joints. One whose mode changes forgets its command; position (n,): where the
-        joints are."""
+        """Change the commanded quantities of the joints. A joint whose mode changes loses its command; position (n,):
+        the present positions."""
         kind = np.array([KINDS[mode] for mode in modes], dtype=int)
         self.passive = np.array([mode == "passive" for mode in modes], dtype=bool)
         changed = kind != self._kind
@@ -84,7 +84,7 @@ class Commands:
         self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.highest))
 
     def clear(self, start: np.ndarray) -> None:
-        """Forget all commands; joints are held again until their first one. start (n,): their positions."""
+        """Discard all commands and hold joints again until their first one. start (n,): their positions."""
         self._held, self._base_held = self._hold, self._hold
         self._value = start.copy()
         self._deadline = np.full(len(start), UNCOMMANDED, dtype=np.int64)
@@ -98,7 +98,7 @@ class Commands:
         self._base_held = False
 
     def accept(self, command: np.ndarray, step: int) -> None:
-        """Take commands (n,) at a step; a joint with NaN keeps the command that it has."""
+        """Store commands (n,) at a step; a joint with NaN keeps its last command."""
         commanded = ~np.isnan(command) & ~self.passive
         self._value[commanded] = command[commanded]
         self._deadline[commanded] = step + self._timeout if self._timeout else NEVER
@@ -108,18 +108,17 @@ class Commands:
         return (self._deadline <= step) & (self._deadline != UNCOMMANDED)
 
     def given_up(self, step: int) -> np.ndarray:
-        """Return the mask (n,) of those of them that something else than their command drives now."""
+        """Return the mask (n,) of the joints with a stale command that no longer drives them."""
         return self.stale(step) & ((self._kind != Drive.POSITION) | (self._stale != Drive.POSITION))
 
     def distance(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the distances (n,) of the state from the last commands; efforts are reported as commanded, unless
-        clipped."""
+        """Return the distances (n,) of the state from the last commands; for efforts, only the amount clipped."""
         kinds = [self._kind == kind for kind in _SERVED]
         reported = np.select(kinds, (np.clip(self._value, self._lower, self._upper), qd, q))
         return abs(reported - self._value)
 
     def drives(self, step: int) -> Drives:
-        """Return the Drives of the joints from a step on."""
+        """Return the Drives of the joints from a step onward."""
         fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
         started = not (uncommanded.all() and self._base_held)
         kind = np.where(self.stale(step), self._stale, self._kind)

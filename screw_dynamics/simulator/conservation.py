@@ -1,4 +1,4 @@
-"""The account of a simulation: energy and momentum, and what work, impulses, friction, stops and brakes did to them."""
+"""Energy and momentum balance of a simulation: work, impulses, and losses to friction, stops and brakes."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -16,13 +16,15 @@ from screw_dynamics.simulation.conservation import at_limits, energy_balance, mo
 from .limits import EnforcedLimits
 from .settings import Settings
 
-KEPT = 1024     # steps of which an account is made at once: many, since it takes long for each but is fast for batches
+KEPT = 1024     # steps balanced in one batch: batches are fast, single steps are slow
 
 
 class Account(NamedTuple):
-    """Since the last restart, in J: work of efforts and pushes, what friction took, and what stops and brakes took; the
-    change of energy that these do not explain; that of momentum (6,), angular about the root's origin, in N m s, and
-    linear, in N s, which gravity, pushes and the base's wrench do not explain, None of robots that do not float."""
+    """The energy and momentum balance since the last restart.
+
+    work of efforts and pushes, losses to friction, losses to stops and brakes, and the energy change that these do not
+    explain, in J. momentum_residual (6,): the momentum change that gravity, pushes and the base's wrench do not
+    explain, angular about the root's origin in N m s, then linear in N s; None for robots without a floating base."""
 
     work: float
     friction: float
@@ -48,15 +50,15 @@ class _Stretch(NamedTuple):
 class Balance:
     """Energy and momentum account of a simulation.
 
-    The energy that a stop takes is the energy after the same step without the stop, minus the energy with it. In a step
-    in which a brake catches a moving joint, the brake takes the residual of the balance, with the error of the
-    integrator. The same holds for the impulse of brakes on a floating base."""
+    The energy lost to a stop is the energy after the same step without the stop, minus the energy with it. In a step in
+    which a brake stops a moving joint, the residual of the balance, which includes the integrator's error, counts as
+    the brake's loss. The same holds for the impulse of brakes on a floating base."""
 
     def __init__(self, settings: Settings, limits: EnforcedLimits, forces: Sequence[Element] = ()):
         self._settings, self._limits, self._forces = settings, limits, forces
 
     def restart(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> None:
-        """Begin anew at a state."""
+        """Restart the balance at a state."""
         self._robot, self._floats, self._stretches, self._steps = robot, floats(robot.model), [], 0
         self._total = robot.total_force(self._forces, friction=self._settings.joint_friction)
         self._work = self._friction = self._stops = 0.0
@@ -92,7 +94,7 @@ class Balance:
                 momentum_and_moment(robot, q, qd)[0] if self._floats else None)
 
     def _settle(self) -> None:
-        """Sum up the stretches that were added."""
+        """Add the balances of the stored stretches to the account."""
         stretches, self._stretches, self._steps = self._stretches, [], 0
         for _, together in groupby(stretches, key=lambda stretch: id(stretch.braked)):
             self._sum_up(list(together))
@@ -109,7 +111,7 @@ class Balance:
 
         def free(q, qd, tau):
             return braked.step(q, qd, tau, settings.step, settings.integrator, friction=True, forces=self._forces)
-        # Else brakes are stops themselves, or the step is another.
+        # Otherwise brakes act as stops, or the integrated step differs from Robot.step.
         known = braked is not None and (settings.implicit or not locked.any()) and not self._robot.model.constraints
         energy = energy_balance(self._robot, t, q, qd, tau, self._total, at_stop, free if known else None)
         self._work += energy.work[-1]
@@ -123,14 +125,14 @@ class Balance:
 
 
 def floats(model: Model) -> bool:
-    """True if only gravity, pushes and the wrench on its base change the momentum of a robot."""
+    """Return True if only gravity, pushes and the wrench on its base change the momentum of a robot."""
     held = any(getattr(constraint, end, model.root) in (None, model.root) for constraint in model.constraints
                if not isinstance(constraint, Gear) for end in ("link", "on"))
     return floating_base(model) is not None and not held
 
 
 def prepare_balance(robot: Robot, q: np.ndarray, v: np.ndarray, link: str, integrator: str) -> None:
-    """Call once what an account takes, so that it is compiled before a simulation needs it."""
+    """Run each function of a balance once, so that it is compiled before a simulation calls it."""
     balance = Balance(Settings(), EnforcedLimits(robot.model, False))
     balance.restart(robot, q, v)
     balance.add(0.0, np.stack([q, q]), np.stack([v, v]), v, {link: np.zeros(6)}, v != v, robot)

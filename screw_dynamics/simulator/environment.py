@@ -17,20 +17,22 @@ from screw_dynamics.scene.objects import SceneObject
 
 from .loops import with_loops
 
-LARGEST = 1e5       # m, m/s, rad/s: an object that is told to be further away, or faster, is a mistake
+LARGEST = 1e5       # m, m/s, rad/s: larger object positions and twists are refused
 
 
 class Entity(NamedTuple):
-    """An object: its pose x y z, quaternion x y z w (7,) in the root link, and its twist (6,) in its own frame, angular
-    part first; 0 of one that is fixed."""
+    """The state of an object: pose x y z, quaternion x y z w (7,) in the root link's frame, and twist (6,) in the
+    object's frame, angular part first. The twist of a fixed object is 0."""
 
     pose: np.ndarray
     twist: np.ndarray
 
 
 class Touch(NamedTuple):
-    """A contact: the names, link or object, of what touches; gap in m, negative inside; point and unit normal (3,),
-    which points from the second to the first; and the force (3,) on the first in N. In the root link's frame."""
+    """A contact between two surfaces, links or objects, in the root link's frame.
+
+    gap in m, negative for penetration; point (3,); unit normal (3,) from the second surface to the first; force (3,) on
+    the first, in N."""
 
     first: str
     second: str
@@ -41,15 +43,15 @@ class Touch(NamedTuple):
 
 
 class Environment:
-    """The objects of a scene, as they move, and the scene as it is now, with what was spawned, deleted and changed.
+    """The scene at present: moving objects, with those spawned, deleted and changed.
 
-    * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed
-      in place.
-    * contact_model: the robot and the objects in one, as compiled code reads them; another one when the scene changes.
-    * spawned: names of the objects that were not there at the start.
+    * q (7 k,), qd (6 k,): poses and twists of the k free bodies `bodies`, in their order; replaced, never changed in
+      place.
+    * contact_model: the robot and the objects, compiled; replaced when the scene changes.
+    * spawned: names of the objects that were added after the start.
 
-    scene: around the simulated robot; it is copied. ValueError, of all methods, names the object, and changes nothing.
-    """
+    scene: a scene around the simulated robot; it is copied. All methods raise ValueError with the object's name, and
+    change nothing then."""
 
     def __init__(self, scene: Scene):
         self._scene = scene.copy()
@@ -59,7 +61,7 @@ class Environment:
         self.spawned: set[str] = set()
         self.reset()
 
-    # --------------------------------------------------------------------------------------------- what is there
+    # --------------------------------------------------------------------------------------------- objects
     @property
     def objects(self) -> Mapping[str, SceneObject]:
         """All objects, by name; their poses are those at the start."""
@@ -67,24 +69,24 @@ class Environment:
 
     @property
     def surfaces(self) -> tuple[str, ...]:
-        """The names of the surfaces that may touch: links with shapes, and objects."""
+        """The names of the surfaces that can be in contact: links with shapes, and objects."""
         return tuple(dict.fromkeys(collider.name for collider in self._scene.contact_model.colliders))
 
     def use(self, robot: Robot) -> None:
-        """Replace the robot by one with the same links, such as with other gravity or with payloads."""
+        """Replace the robot by another with the same links, such as with different gravity or payloads."""
         self._scene = self._scene.copy(with_loops(robot))
         self._renew()
 
     def reset(self) -> None:
-        """All objects to where they were at the start, or spawned, at rest."""
-        self._moved: dict[str, np.ndarray] = {}         # poses (4, 4) of fixed objects that were set
+        """Put all objects at rest at their initial poses, or those at which they were spawned."""
+        self._moved: dict[str, np.ndarray] = {}         # poses (4, 4) of fixed objects that `place` changed
         self._renew()
         free = [self.objects[name] for name in self.bodies]
         self.q = np.concatenate([each.coordinates for each in free]) if free else np.zeros(0)
         self.qd = np.zeros(RATES * len(free))
 
     def _renew(self) -> None:
-        """Compile the scene with what was changed. Keeps the state of all bodies: `bodies` must not have changed."""
+        """Compile the scene with all changes. The states of the bodies are kept: `bodies` must not have changed."""
         scene = self._scene
         if self._moved or self._slippery or self._dropped:
             scene = scene.copy()
@@ -92,19 +94,19 @@ class Environment:
                 scene.change(name, pose=pose)
             known = {*scene.objects, *(collider.link for collider in scene.contact_model.colliders)}
             for name, friction in self._slippery.items():
-                if name in known:                       # it may be deleted
+                if name in known:                       # the object may have been deleted
                     scene.change(name, friction=friction)
             robot = scene.robots
-            links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
+            links = [link for link in robot.link_names if link != robot.model.root]     # the root holds the ground
             scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
         most, self.contact_model = self.contact_model.most, scene.contact_model
-        self.contact_model.have_room(most)       # what touched will touch again
+        self.contact_model.have_room(most)       # the number of contacts will be similar again
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
 
     # --------------------------------------------------------------------------------------------- state
     def with_robot(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Configuration and velocities of the robot, and of all bodies behind them."""
+        """Return the configuration and the velocities of the robot, followed by those of all bodies."""
         return np.concatenate((q, self.q)), np.concatenate((qd, self.qd))
 
     def entity(self, name: str) -> Entity:
@@ -119,8 +121,8 @@ class Environment:
         return Entity(given.coordinates, np.zeros(RATES))
 
     def place(self, name: str, pose: ArrayLike | None = None, twist: ArrayLike | None = None) -> None:
-        """Set the pose (7,) and the twist (6,) of an object from now on; None: as they are. Raises ValueError for
-        numbers that are not finite or absurd, and a fixed object that shall move."""
+        """Set the pose (7,) and the twist (6,) of an object; None keeps the present one. Raises ValueError for numbers
+        that are not finite or exceed LARGEST, and for a nonzero twist of a fixed object."""
         checks.one_of("object", name, tuple(self.objects))
         pose = None if pose is None else checked_pose(f"object '{name}'", pose)
         if twist is not None:
@@ -141,13 +143,13 @@ class Environment:
 
     # --------------------------------------------------------------------------------------------- changes
     def spawn(self, given: SceneObject, robot: np.ndarray) -> None:
-        """Add an object; all others go on. robot (nq,): the configuration of the robot, which it may touch."""
+        """Add an object; other objects keep their motion. robot (nq,): the robot's configuration, for contacts."""
         q = np.concatenate((self.q, given.coordinates)) if given.free else self.q
         self._scene.add_object(given)
         try:
             self._renew()
             self._check_contacts(given.name, np.concatenate((robot, q)))
-        except BaseException:               # such as no memory for more contacts
+        except BaseException:               # such as no memory for additional contacts
             self._scene.remove(given.name)
             self._renew()
             raise
@@ -156,14 +158,14 @@ class Environment:
             self.q, self.qd = q, np.concatenate((self.qd, np.zeros(RATES)))
 
     def _check_contacts(self, name: str, q: np.ndarray) -> None:
-        """ValueError, with the name of an object that is new, where more touch at q (nq,) than max_contacts."""
+        """Raise ValueError with the name of a new object if contacts at q (nq,) exceed max_contacts."""
         try:
             self.contact_model.touches(q)
         except ValueError as error:
             raise ValueError(f"object '{name}' is one too many: {error}") from None
 
     def delete(self, name: str) -> None:
-        """Take an object out; all others go on."""
+        """Remove an object; other objects keep their motion."""
         self._scene.remove(name)
         if name in self._at:
             k = self._at[name]
@@ -176,16 +178,16 @@ class Environment:
         self._renew()
 
     def set_friction(self, name: str, friction: float) -> None:
-        """Let a surface, of an object or a link, have another coefficient of friction from now on."""
+        """Set the coefficient of friction of a surface (object or link)."""
         scene = self._scene.copy()
         scene.change(name, friction=friction)
-        self.contact_model = scene.contact_model      # refuses what cannot be, before anything changes
+        self.contact_model = scene.contact_model      # raises for invalid values before anything changes
         self._scene = scene
         self._renew()
 
     def fail(self, slippery: Mapping[str, float], dropped: Iterable[str]) -> None:
-        """Let surfaces have other coefficients of friction, and objects touch no link of the robot, in place of those
-        before."""
+        """Set the faults: coefficients of friction of surfaces, and objects that touch no link of the robot. Replaces
+        the previous faults."""
         slippery, dropped = dict(slippery), frozenset(dropped)
         if (slippery, dropped) != (self._slippery, self._dropped):
             self._slippery, self._dropped = slippery, dropped
@@ -194,7 +196,7 @@ class Environment:
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod
     def touches(contact_model: ContactModel, found: Contacts) -> list[Touch]:
-        """Return the contacts of one state, those that press, or whose gap is closed."""
+        """Return the contacts of one state that have a force or a closed gap."""
         names = [collider.name for collider in contact_model.colliders]
         touching = [(k, contact_model.pairs[pair]) for k, pair in enumerate(found.pair)
                     if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
@@ -203,8 +205,7 @@ class Environment:
 
     @staticmethod
     def wrenches(contact_model: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
-        """Return the sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links'
-        frames."""
+        """Return the total contact wrenches {link: (6,)} on the links of a robot at q (nq,), in the links' frames."""
         at: dict[str, np.ndarray] = {}
         total: dict[str, np.ndarray] = {}
         for k, index in enumerate(found.pair):
@@ -224,7 +225,7 @@ class Environment:
 
 
 def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
-    """Return a pose x y z, quaternion x y z w (7,), with a quaternion of length 1. Raises ValueError with a name and
+    """Return a pose x y z, quaternion x y z w (7,), with the quaternion normalized. Raises ValueError with the name and
     the value."""
     given = _within(f"{name}: pose", pose, NUMBERS)
     length = np.linalg.norm(given[3:])
@@ -234,14 +235,14 @@ def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
 
 
 def matrix(pose: np.ndarray) -> np.ndarray:
-    """Return the pose (4, 4) of position and quaternion (7,)."""
+    """Return the pose (4, 4) of a position and quaternion (7,)."""
     C = np.eye(4)
     C[:3, :3], C[:3, 3] = np.stack([rotated(pose[3:], e) for e in np.eye(3)], axis=1), pose[:3]
     return poses.pose("pose", C)
 
 
 def _within(name: str, x: ArrayLike, length: int) -> np.ndarray:
-    """Return an array (length,) of numbers that are not absurd."""
+    """Return an array (length,). Raises ValueError if a number is not finite or exceeds LARGEST."""
     given = checks.vector(name, x, length)
     if np.abs(given).max() > LARGEST:
         raise ValueError(f"{name} {given.tolist()} must be within {LARGEST:g} in m, m/s and rad/s")

@@ -1,6 +1,6 @@
-"""Faults of the simulated robot: of its joints, of its sensors, and of the way that commands take.
+"""Faults of the simulated robot: of its joints, its sensors and its command channel.
 
-Each has a first step and a last one, so that a run under the same schedule, seed and commands has the same bits."""
+Each fault has a first and a last step: runs with the same schedule, seed and commands are bitwise identical."""
 
 import math
 import shlex
@@ -14,17 +14,18 @@ import numpy as np
 from .commands import NEVER, Drive, Drives
 from .settings import Settings
 
-MOST = 1000             # faults that are active or waiting at a time
+MOST = 1000             # largest number of active and waiting faults
 JOINT_STATES = "joint_states"
 JOINT, SENSOR, SURFACE, OBJECT = "joint", "sensor", "surface", "object"
 
 
 class Kind(NamedTuple):
-    """A kind of fault: its target (a joint, a sensor, a surface: of a link or an object; an object that moves, or ""
-    for all commands), and the meaning and range of its value."""
+    """A kind of fault: its target, and the meaning and range of its value.
+
+    The target is a joint, a sensor, a surface (of a link or an object), a free object, or "" for all commands."""
 
     target: str
-    value: str = ""                 # "": it has none
+    value: str = ""                 # "": the kind has no value
     most: float = 0.0
     least: float = 0.0
 
@@ -36,15 +37,15 @@ KINDS = {
     "sensor_frozen": Kind(SENSOR),
     "sensor_offset": Kind(SENSOR, "what the sensor adds", most=1e6, least=-1e6),
     "sensor_dropped": Kind(SENSOR, "the share of samples that is lost", most=1.0),
-    "commands_late": Kind("", "seconds", most=10.0),        # as many commands are kept
+    "commands_late": Kind("", "seconds", most=10.0),        # limited, since delayed commands are stored
     "commands_dropped": Kind("", "the share of commands that is lost", most=1.0),
     "surface_slippery": Kind(SURFACE, "its coefficient of friction", most=1e6),
-    "object_dropped": Kind(OBJECT),         # no link of the robot holds it
+    "object_dropped": Kind(OBJECT),         # does not touch any link of the robot
 }
 
 
 class Fault(NamedTuple):
-    """A fault of a kind, from the step `begin` to before the step `end`."""
+    """A fault from the step `begin` until before the step `end`."""
 
     kind: str
     target: str
@@ -58,7 +59,7 @@ class Fault(NamedTuple):
 
 
 class Scheduled(NamedTuple):
-    """A fault as it is asked for: delay and duration (0: without end) in seconds of simulated time."""
+    """A requested fault: delay and duration (0: no end) in seconds of simulated time."""
 
     kind: str
     target: str = ""
@@ -68,10 +69,9 @@ class Scheduled(NamedTuple):
 
 
 def scheduled(text: str) -> Scheduled:
-    """Return the fault of a line `<kind> [<target>] [<value>] [at <seconds>] [for <seconds>]`, names in quotes if need
-    be.
+    """Return the fault of a line `<kind> [<target>] [<value>] [at <seconds>] [for <seconds>]`; names may be quoted.
 
-    Whether a kind has a target and a value is in KINDS. ValueError quotes the line and says what is wrong."""
+    KINDS lists which kinds have a target and a value. Raises ValueError with the line and the cause."""
     try:
         kind, *words = shlex.split(text)
         times = {"at": 0.0, "for": 0.0}
@@ -97,14 +97,12 @@ def _kind(name: str) -> Kind:
 
 
 class Faults:
-    """The faults that are active or waiting, and what they do to drives and commands.
+    """The active and waiting faults, and their effects on drives and commands.
 
-    actuated: the joints as they are commanded, joint_names as they are measured.
-
-    sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
-    settings is armed by `reset`. Steps are those since then. base: how many velocities of a floating base come before
-    the joints in arrays (n,). around: functions that name the surfaces that may touch, and the objects that move.
-    Raises ValueError naming what a fault cannot act on."""
+    actuated: command names of the joints; joint_names: the measured joints. sensors: further targets of sensor faults;
+    "joint_states" selects all joints. base: number of velocities of a floating base, before the joints in arrays (n,).
+    around: functions that return the names of the surfaces and of the free objects. `reset` arms the schedule of the
+    settings and sets step 0. Raises ValueError for an invalid target."""
 
     def __init__(self, settings: Settings, actuated: Sequence[str], joint_names: Sequence[str],
                  sensors: Iterable[str] = (), base: int = 0,
@@ -116,29 +114,28 @@ class Faults:
         self._names: dict[str, Callable[[], Sequence[str]]] = {
             JOINT: lambda: self._joints, SENSOR: lambda: self._sensors, SURFACE: around[0], OBJECT: around[1]}
         self.active: tuple[Fault, ...] = ()
-        self._mechanical = False            # whether a joint is stuck, weak or lost
+        self._mechanical = False            # True if a joint is stuck, weak or lost
         self._schedule = [scheduled(line) for line in settings.fault_schedule if line]
         for line in self._schedule:
             self._fault(line, 0)
         self.reset()
 
-    # --------------------------------------------------------------------------------------------- what there is
+    # --------------------------------------------------------------------------------------------- injection
     def reset(self) -> None:
-        """End all faults, forget all commands under way, and arm the schedule: step 0 is now."""
+        """End all faults, discard delayed commands, and arm the schedule from step 0."""
         self._sent = 0          # commands since the reset
-        self._under_way: deque[tuple[int, np.ndarray]] = deque()      # step at which it arrives, in order; command
+        self._under_way: deque[tuple[int, np.ndarray]] = deque()      # (step of arrival, command), in order
         self._all = [self._fault(line, 0) for line in self._schedule]
         self.update(0)
 
     def clear(self, step: int) -> None:
-        """End all faults, those that are waiting too; commands that are under way arrive at once."""
+        """End all active and waiting faults; delayed commands arrive at once."""
         self._all = []
         self._hurry(step)
         self.update(step)
 
     def inject(self, fault: Scheduled, step: int) -> None:
-        """Add a fault, counting its delay from this step on. Raises ValueError naming what is wrong; nothing
-        changes then."""
+        """Add a fault; its delay counts from `step`. Raises ValueError with the cause, and changes nothing then."""
         if len(self._all) >= MOST:
             raise ValueError(f"{len(self._all)} faults are active or waiting already: clear them first")
         self._all.append(self._fault(fault, step))
@@ -163,7 +160,7 @@ class Faults:
 
     # --------------------------------------------------------------------------------------------- time
     def update(self, step: int) -> None:
-        """Begin and end the faults that are due at a step."""
+        """Start and end the faults that are due at a step."""
         self._all = [fault for fault in self._all if fault.end > step]
         active = tuple(fault for fault in self._all if fault.begin <= step)
         if active != self.active:
@@ -172,12 +169,12 @@ class Faults:
             self._mechanical = self._stuck.any() or (self._strength != 1.0).any()
 
     def next_change(self, step: int) -> int:
-        """Return the next step after this one at which a fault begins or ends, or a command arrives."""
+        """Return the next step after `step` at which a fault starts or ends, or a delayed command arrives."""
         edges = [edge for fault in self._all for edge in (fault.begin, fault.end) if edge > step]
         return min((*edges, *(due for due, _ in islice(self._under_way, 1))), default=NEVER)
 
     def _of_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
+        """Return the mask (n,) of stuck joints, and the fraction (n,) of its effort that each actuator applies."""
         stuck, strength = np.zeros(self._n, dtype=bool), np.ones(self._n)
         for kind, target, value, *_ in self.active:
             if kind == "joint_stuck":
@@ -187,14 +184,14 @@ class Faults:
         return stuck, strength
 
     def remaining(self, fault: Fault, step: int) -> float:
-        """Return the seconds from a step until a fault ends; infinite where it does not."""
+        """Return the seconds from a step until a fault ends; inf if it does not end."""
         return math.inf if fault.end == NEVER else (fault.end - step) * self._settings.step
 
     # --------------------------------------------------------------------------------------------- effects
     def drives(self, drives: Drives) -> Drives:
-        """Return the drives under faults: brakes for stuck joints, and what is left of the effort of the others.
+        """Return the drives under faults: brakes for stuck joints, reduced efforts for weak ones.
 
-        A lost actuator gives nothing, not even as a brake."""
+        A lost actuator applies no effort and does not brake."""
         if not self._mechanical:
             return drives
         kind = np.where(self._strength == 0.0, Drive.EFFORT, drives.kind)
@@ -204,16 +201,17 @@ class Faults:
 
     @property
     def slippery(self) -> dict[str, float]:
-        """{surface: its coefficient of friction}; the fault that began last counts."""
+        """{surface: coefficient of friction} under faults; the last fault of a surface counts."""
         return {fault.target: fault.value for fault in self.active if fault.kind == "surface_slippery"}
 
     @property
     def released(self) -> list[str]:
-        """The objects that no link of the robot holds."""
+        """The objects that touch no link of the robot because of a fault."""
         return [fault.target for fault in self.active if fault.kind == "object_dropped"]
 
     def send(self, command: np.ndarray, step: int) -> None:
-        """Send a command on its way, where it may be lost or late; it never overtakes, but earlier ones hurry then."""
+        """Send a command, which may be dropped or delayed. A command never overtakes earlier ones: these arrive with it
+        at the latest."""
         self._sent += 1
         if not self._lost("commands_dropped", "", 2, self._sent):
             due = step + self._settings.steps(self._sum("commands_late", ""))
@@ -221,34 +219,34 @@ class Faults:
             self._under_way.append((due, command))
 
     def _hurry(self, due: int) -> None:
-        """Let all commands under way arrive at a step at the latest."""
+        """Limit the arrival of all delayed commands to a step."""
         if self._under_way and self._under_way[-1][0] > due:
             self._under_way = deque((min(earlier, due), command) for earlier, command in self._under_way)
 
     def arrivals(self, step: int) -> list[np.ndarray]:
-        """Return the commands that arrive at a step, in the order in which they were sent; each is returned once."""
+        """Return the commands that arrive at a step, in the order of sending; each is returned once."""
         arrived = []
         while self._under_way and self._under_way[0][0] <= step:
             arrived.append(self._under_way.popleft()[1])
         return arrived
 
     def offset(self, sensor: str) -> float:
-        """Return the offset that faults add to what a sensor measures."""
+        """Return the offset that faults add to the measurement of a sensor."""
         return self._sum("sensor_offset", sensor)
 
     def frozen(self, sensor: str) -> bool:
-        """Return True if a sensor repeats what it measured last."""
+        """Return True if a sensor repeats its last measurement."""
         return any(fault.kind == "sensor_frozen" and fault.target == sensor for fault in self.active)
 
     def dropped(self, sensor: str, step: int) -> bool:
-        """Return True if a sensor's sample of a step is lost."""
+        """Return True if the sample of a sensor at a step is lost."""
         return self._lost("sensor_dropped", sensor, 3, self._sensors.index(sensor), step)
 
     def _sum(self, kind: str, target: str) -> float:
         return sum((fault.value for fault in self.active if fault.kind == kind and fault.target == target), 0.0)
 
     def _lost(self, kind: str, target: str, *stream: int) -> bool:
-        """Return True if one of the active faults of a kind hits, by the random numbers of a stream."""
+        """Return True if an active fault of a kind causes a loss; `stream` selects the random numbers."""
         shares = [1.0 - fault.value for fault in self.active if fault.kind == kind and fault.target == target]
         if not shares:
             return False

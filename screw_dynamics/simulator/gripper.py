@@ -1,5 +1,5 @@
-"""Goals of a gripper, as gripper_action_controller and parallel_gripper_action_controller of ros2_controllers have
-them: a position that a joint approaches, with a largest effort, until it is reached or something is in the way."""
+"""Gripper goals, as in gripper_action_controller and parallel_gripper_action_controller of ros2_controllers: a joint
+approaches a position with a largest effort, until it arrives or an obstacle stops it."""
 
 from math import ceil
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from .trajectory_goal import Code, Outcome
 
 
 class GripperRules(NamedTuple):
-    """Tolerances for goal and stall of a gripper: positions in rad or m, velocities per second, times in s.
+    """Tolerances for reaching and stalling: positions in rad or m, velocities per second, times in s.
 
-    allow_stalling: a stalled gripper has succeeded, as it holds something."""
+    allow_stalling: True if a stalled gripper counts as success, since it holds an object."""
 
     goal_tolerance: float
     stall_velocity_threshold: float
@@ -23,11 +23,11 @@ class GripperRules(NamedTuple):
 
 
 class GripperGoal:
-    """A position that joint number `joint` of a simulation approaches. `reached`, `stalled`: what it ended with.
+    """A target position of joint number `joint` of a simulation. `reached`, `stalled`: the result.
 
-    It is reached within goal_tolerance. It is stalled when the joint has not been faster than stall_velocity_threshold,
-    from one call of `judge` to the next, for longer than stall_timeout, in simulated time. Raises ValueError naming
-    a number that is not finite or is negative."""
+    The target is reached within goal_tolerance. The joint is stalled if it has not been faster than
+    stall_velocity_threshold, from one call of `judge` to the next, for longer than stall_timeout of simulated time.
+    Raises ValueError if the position is not finite, or another number is negative or not finite."""
 
     def __init__(self, simulation: Simulation, joint: int, position: float, rules: GripperRules,
                  max_effort: float = 0.0, max_velocity: float = 0.0):
@@ -39,14 +39,14 @@ class GripperGoal:
         self._simulation, self._joint, self._rules = simulation, joint, rules
         self.position = position
         self._max_effort, self._max_velocity = max_effort, max_velocity
-        self._moved = simulation.time_ns    # when it was last in motion
+        self._moved = simulation.time_ns    # time of the last motion
         self._before = simulation.time_ns, simulation.position[joint]
         self.reached = self.stalled = False
 
     @property
     def points(self) -> Points:
-        """The way: at once, for the servo to go as fast as it can, or a cubic of max_velocity in its middle, if that is
-        not 0."""
+        """The trajectory: the target at once, which the servo approaches as fast as it can, or a cubic whose peak
+        velocity is max_velocity, if that is not 0."""
         way = abs(self.position - self._simulation.position[self._joint])
         duration = ceil(1.5 * way / self._max_velocity * SECOND) if self._max_velocity else 0
         zero = np.zeros((1, 1))
@@ -55,7 +55,7 @@ class GripperGoal:
 
     @property
     def limit(self) -> np.ndarray | None:
-        """The largest effort (1,); None where max_effort is 0: that of the robot."""
+        """The largest effort (1,); None, for the robot's limit, if max_effort is 0."""
         return np.array([self._max_effort]) if self._max_effort else None
 
     @property
@@ -65,10 +65,10 @@ class GripperGoal:
         return float(simulation.position[i]), float(simulation.qd[i]), float(simulation.snapshot().effort[i])
 
     def judge(self) -> Outcome | None:
-        """Return the outcome, or None while the goal goes on."""
+        """Return the outcome, or None while the goal is active."""
         position, _, effort = self.present
         now, rules = self._simulation.time_ns, self._rules
-        # Not qd: at a stop, with brakes on other joints, it need not be 0 where the position stands still.
+        # Not qd: at a stop, with brakes on other joints, qd may differ from 0 while the position is constant.
         moved = abs(position - self._before[1]) * SECOND > rules.stall_velocity_threshold * (now - self._before[0])
         self._before = now, position
         if abs(self.position - position) < rules.goal_tolerance:

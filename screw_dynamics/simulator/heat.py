@@ -1,4 +1,4 @@
-"""Heating of the motors of a simulated robot: winding temperatures, and the efforts that they allow."""
+"""Thermal model of the motors of a simulated robot: winding temperatures and the efforts that they allow."""
 import numpy as np
 
 from screw_dynamics.model.drives import motor_coordinates
@@ -7,16 +7,17 @@ from screw_dynamics.model.model import Model
 from .commands import NEVER
 from .settings import Settings
 
-PERIOD = 0.1        # s, between two looks at temperatures
+PERIOD = 0.1        # s, between two updates of the limits
 
 
 class Heat:
-    """The windings of motors whose drives have a Thermal: `names`, `temperatures` (m,), degrees Celsius, and `limit`
-    (n,), the largest efforts, inf where no heat limits them.
+    """The windings of motors whose drives have a Thermal.
 
-    A step under an effort u heats by (u / k)^2, k at the joint, and R C T' = ambient + R heat - T. Every PERIOD the
-    effort is limited to what would bring a winding to its highest temperature by the next look: so it never becomes
-    warmer, and in the end gives what it can give for ever; unless limits are not enforced."""
+    `names`; `temperatures` (m,), degrees Celsius; `limit` (n,): largest efforts, inf where there is no thermal limit.
+    An effort u heats a winding by (u / k)^2, with k at the joint: R C T' = ambient + R heat - T. Every PERIOD the
+    effort is limited to the one that brings a winding to its highest temperature at the next update. A winding
+    therefore never exceeds that temperature, and the limit converges to the continuous effort; unless limits are not
+    enforced."""
 
     def __init__(self, model: Model, settings: Settings):
         own = [(name, k, drive.thermal, drive.ratio) for joint, drive in model.drives.items()
@@ -35,37 +36,37 @@ class Heat:
         return bool(self.names)
 
     def restart(self, step: int) -> None:
-        """All windings are as warm as what is around them, at a step."""
+        """Set all windings to the ambient temperature at a step."""
         self.temperatures, self._looked = self._ambient.copy(), step
         self._look()
 
     def next(self, step: int) -> int:
-        """Return the step of the next look after a step."""
+        """Return the first step after `step` at which the limits are updated."""
         return self._looked + ((step - self._looked) // self._every + 1) * self._every if self else NEVER
 
     def warm(self, efforts: np.ndarray) -> None:
-        """Steps under efforts (steps, n); the same bits however steps are put together."""
+        """Update the temperatures over steps under efforts (steps, n); the grouping of steps does not change a bit."""
         if not self:
             return
-        from scipy.signal import lfilter  # when it is called: it is long to import
+        from scipy.signal import lfilter  # imported here: the import is slow
         towards = self._ambient + self._resistance * (efforts[:, self._at] / self._constant)**2
         for i, decay in enumerate(self._decay):
             made, _ = lfilter([1.0 - decay], [1.0, -decay], towards[:, i], zi=[decay * self.temperatures[i]])
             self.temperatures[i] = made[-1]
 
     def look(self, step: int) -> None:
-        """Set the limits, if it is the step of a look."""
+        """Update the limits, if an update is due at a step."""
         if self and (step - self._looked) % self._every == 0:
             self._look()
 
     def limited(self, limit: np.ndarray | None) -> np.ndarray | None:
-        """Return the lower of the limits (n,) that heat sets, and those given; None where there are none."""
+        """Return the smaller of the thermal limits (n,) and the given ones; None if there are none."""
         if not (self and self._enforced):
             return limit
         return self.limit.copy() if limit is None else np.minimum(limit, self.limit)
 
     def _look(self) -> None:
-        """From the temperatures, the efforts that make them highest at the next look."""
+        """Compute the efforts that bring the windings to their highest temperatures at the next update."""
         decay = self._decay**self._every
         heat = ((self._highest - decay * self.temperatures) / (1.0 - decay) - self._ambient) / self._resistance
         self.limit[self._at] = self._constant * np.sqrt(np.maximum(heat, 0.0))

@@ -1,4 +1,4 @@
-"""Initial state of a simulated robot: its joints, and its base where that floats."""
+"""Initial state of a simulated robot: its joints and its floating base, if any."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,8 +14,8 @@ from .settings import JOINT_MODES, Settings
 
 
 def default_modes(model: Model, mode: str) -> dict[str, str]:
-    """{joint: the mode given} of actuated_joints, but "passive" where a robot has closed loops, and this joint no limit
-    of its effort, while others, which are taken for its motors, have one."""
+    """Return {joint: `mode`} of actuated_joints. A joint is "passive" if the robot has closed loops and only other
+    joints, which then count as motorized, have effort limits."""
     limited = np.isfinite(model.effort_limit[model.n - len(coordinate_joints(model)):])
     passive = ~limited & limited.any() & bool(model.constraints)
     idle = dict(zip(command_names(model)[-len(passive):], passive.tolist(), strict=True)) if len(passive) else {}
@@ -23,9 +23,8 @@ def default_modes(model: Model, mode: str) -> dict[str, str]:
 
 
 def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
-    """Return the command mode (n,) of each velocity, of JOINT_MODES: that of {joint: mode}, else of `default_modes`,
-    else "passive"; efforts for a floating base. Raises ValueError naming a joint that does not exist, and what is
-    no mode."""
+    """Return the command mode (n,) of each velocity, of JOINT_MODES: `given` {joint: mode}, else `default_modes`, else
+    "passive"; "effort" for a floating base. Raises ValueError for an unknown joint or mode."""
     names = command_names(model)
     for joint, wanted in given.items():
         if joint not in names:
@@ -37,10 +36,11 @@ def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
 
 
 class InitialState:
-    """The positions (n,) after a reset: `EnforcedLimits.middle`, or what `change` says, motors where their springs
-    carry the weight of links; and pose and twist of a base.
+    """The positions (n,) after a reset, and the pose and twist of a floating base.
 
-    ValueError, of all methods, names a joint that does not exist, or whose position is outside its limits."""
+    Positions are `EnforcedLimits.middle` or those set by `change`; motors are where their springs carry the links'
+    weight. All methods raise ValueError with the joint's name if it does not exist or its position is outside its
+    limits."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], limits: EnforcedLimits, base: FloatingBase | None,
                  settings: Settings):
@@ -61,24 +61,25 @@ class InitialState:
         return self._index[joint]
 
     def change(self, positions: Mapping[str, float]) -> None:
-        """Start at these positions, in the middle for other joints; nothing is changed by an error."""
+        """Set the initial positions of these joints; others start in the middle. An error changes nothing."""
         start = self._limits.middle()
         for joint, position in positions.items():
             start[self.index(joint)] = position
         self._limits.check(start)
-        self._placed = tuple(positions)         # among them motors that are elsewhere than where springs carry links
+        self._placed = tuple(positions)         # may include motors that are not at rest under their springs
         self.position = coordinates(self._with_motors(self._configuration(start), positions), len(start))
 
     def check(self, joint: str, position: float) -> None:
-        """Raise ValueError unless the joint may start there."""
+        """Raise ValueError if the joint may not start at this position."""
         self._limits.check_joint(self.index(joint), position)
 
     def displaced(self, change: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) to which a change (n,) of the initial one leads."""
+        """Return the configuration (nq,) that integrates a change (n,) from the initial one."""
         return self._robot.integrate(self._configuration(self.position), change)
 
     def with_noise(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-        """Configuration (nq,) with the initial noise of a simulation, within the limits, and velocities (n,)."""
+        """Return a configuration (nq,) with the initial noise of a simulation, within the limits, and velocities
+        (n,)."""
         rng = np.random.default_rng([settings.seed, 0])
         noise = np.where(self._motors, 0.0, settings.initial_noise * rng.standard_normal(len(self.position)))
         q = self.displaced(noise)
@@ -90,15 +91,16 @@ class InitialState:
         self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float] | None,
         base: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Configuration (nq,) and velocities (n,) where the joints `names` have these (names,); None: at rest, as all
-        others are. base: its pose (7,) and twist (6,); None: the initial ones."""
+        """Return a configuration (nq,) and velocities (n,) with given positions and velocities of the joints `names`.
+
+        velocity None: at rest; other joints are at rest. base: pose (7,) and twist (6,); None: the initial ones."""
         positions, qd, model = self.position.copy(), self._twist.copy(), self._robot.model
         for k, name in enumerate(names):
             i = self.index(name)
             positions[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
                 raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
-        for joint, motors in model.motors.items():      # which move with their joints
+        for joint, motors in model.motors.items():      # motors move with their joints
             rate = sum(factor * qd[self.index(other)] for other, factor in model.drives[joint].shaft(joint).items())
             for motor in (name for name in motors if name.startswith(f"{joint}_motor") and name not in names):
                 qd[self.index(motor)] = rate
@@ -111,8 +113,7 @@ class InitialState:
         return self._with_motors(q, names), qd
 
     def _with_motors(self, q: np.ndarray, given: Iterable[str]) -> np.ndarray:
-        """Return the configuration (nq,) with motors where springs carry the links, but motors whose positions are
-        given."""
+        """Return the configuration (nq,) with motors where their springs carry the links, except motors in `given`."""
         if self._motors.any():
             moved = self._motors.copy()
             moved[[self.index(name) for name in given]] = False
@@ -122,5 +123,5 @@ class InitialState:
         return q
 
     def _configuration(self, positions: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) of positions (n,), with the initial pose of a base."""
+        """Return the configuration (nq,) of positions (n,), with the initial pose of a floating base."""
         return positions.copy() if self._base is None else np.concatenate((self._numbers, positions[RATES:]))

@@ -1,4 +1,4 @@
-"""The limits of a robot's joints, as far as a simulation enforces them."""
+"""The joint limits that a simulation enforces."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from screw_dynamics.model.model import Model
 
 
 class EnforcedLimits:
-    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced. torque_speed
-    (2, n): of motors, see model.drives.
+    """Lowest and highest positions, largest velocities and efforts (n,); infinite where not enforced. torque_speed
+    (2, n): torque-speed lines of motors, see model.drives.
 
-    lowest, highest (n,): of commands of positions, which for a motor behind a spring are where the limits of the joints
-    that turn it take it, and as much further as its spring gives way to its largest effort: it has none itself. The
-    positions (n,) of the velocities of a floating base are 0."""
+    lowest, highest (n,): limits of position commands. For a motor behind a spring, which has no limits itself, they
+    follow from the limits of the joints on its shaft, extended by the deflection of its spring under its largest
+    effort. The positions (n,) of the velocities of a floating base are 0."""
 
     def __init__(self, model: Model, enforced: bool):
         unlimited = np.full(model.n, np.inf)
@@ -31,25 +31,25 @@ class EnforcedLimits:
         self.torque_speed = torque_speed(model) if enforced else np.full((2, model.n), np.inf)
 
     def _turned(self, model, shaft):
-        """Lowest and highest of a sum of joints' positions, {joint: factor}."""
+        """Return the range of a weighted sum of joint positions, {joint: factor}."""
         ends = [sorted(factor * x[model.v_slices[joint].start] for x in (self.lower, self.upper))
                 for joint, factor in shaft.items()]
         return sum(low for low, _ in ends), sum(high for _, high in ends)
 
     def middle(self) -> np.ndarray:
-        """Zero (n,), or the middle of a range that does not contain zero, as in joint_state_publisher."""
+        """Return zeros (n,), or the middle of each range that excludes zero, as joint_state_publisher does."""
         positions = np.clip(0.0, self.lower, self.upper)
         off_zero = (positions != 0.0) & np.isfinite(self.lower) & np.isfinite(self.upper)
         positions[off_zero] = 0.5 * (self.lower[off_zero] + self.upper[off_zero])
         return positions
 
     def check(self, positions: np.ndarray) -> None:
-        """Raise ValueError naming the first joint whose position (n,) is outside its limits."""
+        """Raise ValueError with the name of the first joint whose position (n,) is outside its limits."""
         for i, position in enumerate(positions):
             self.check_joint(i, position)
 
     def check_joint(self, i: int, position: float) -> None:
-        """Raise ValueError unless a position of joint i is within its limits."""
+        """Raise ValueError if a position of joint i is outside its limits."""
         if not (np.isfinite(position) and self.lower[i] <= position <= self.upper[i]):
             limits = f"[{self.lower[i]}, {self.upper[i]}]"
             raise ValueError(f"joint '{self._names[i]}': position {position} is outside its limits {limits}")

@@ -1,15 +1,14 @@
-"""Simulated time that waits for the controller: after each publication, until the commands that answer it have come."""
+"""Lockstep of simulated time with a controller: after each publication, time waits for the controller's commands."""
 
 TRIGGERS = ("", "joint_states", "clock")
 
 
 class Lockstep:
-    """Lockstep of time with a controller: time waits by what is published and which commands come. Times are in
-    nanoseconds.
+    """Lockstep with a controller: simulated time waits after a publication until commands arrive. Times are in ns.
 
-    trigger: what the controller answers. "joint_states": every state. "clock": time that has moved on, as a timer on
-    simulated time does. "": nothing, and time never waits. commands: how many make up an answer, one of each
-    controller. A command whose stamp is older than what was published is none; one without a stamp may be."""
+    trigger: the publications that a controller answers. "joint_states": every state. "clock": every new time, for
+    timers on simulated time. "": none, time never waits. commands: number of commands in an answer, one per
+    controller. A command with a stamp older than the publication does not count; one without a stamp does."""
 
     def __init__(self, trigger: str = "", commands: int = 1):
         if trigger not in TRIGGERS:
@@ -17,11 +16,11 @@ class Lockstep:
         self.trigger = trigger
         self._commands = commands
         self._missing = 0
-        self._time = -1   # published last
+        self._time = -1   # time of the last publication
 
     @property
     def on(self) -> bool:
-        """True if time ever waits."""
+        """True if lockstep is enabled."""
         return bool(self.trigger)
 
     @property
@@ -31,22 +30,22 @@ class Lockstep:
 
     @property
     def awaited(self) -> str:
-        """The command that is missing, for a message; "" when nothing is."""
+        """Description of the missing command, for a message; "" if none is missing."""
         return f"waiting for a command that answers t = {self._time / 1e9:g} s" if self.waiting else ""
 
     def published(self, time: int) -> None:
-        """State and clock were published."""
+        """Start to wait after a publication of state and clock."""
         if self.trigger == "joint_states" or self.on and time > max(self._time, 0):
             self._missing = self._commands
         self._time = time
 
     def answered(self, stamp: int) -> bool:
-        """Count a command; False if it was not awaited. stamp 0: it has none."""
+        """Count a command and return True; return False if it was not awaited. stamp 0: no stamp."""
         if not self.waiting or 0 < stamp < self._time:
             return False
         self._missing -= 1
         return True
 
     def release(self) -> None:
-        """Wait for nothing any more: what was published is no longer the present state."""
+        """Stop waiting: the published state is no longer the present one."""
         self._missing = 0

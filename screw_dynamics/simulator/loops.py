@@ -1,4 +1,4 @@
-"""A simulated robot with closed loops: how it starts closed, and what is said where it does not stay so."""
+"""Closed loops of a simulated robot: closing them at the start, and messages about loops that open."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -11,13 +11,15 @@ from screw_dynamics.robot import Robot
 
 
 def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:
-    """Return the robot with the constraints of its model."""
+    """Return the robot with the constraints of its model, if there are any."""
     return ClosedLoopRobot(robot) if robot.model.constraints else robot
 
 
 def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be
-    the one nearest by, and the admissible velocities (n,) nearest to qd. Raises ValueError naming what stays open."""
+    """Return a closed configuration (nq,) near q and the admissible velocities (n,) nearest to qd.
+
+    The motors, a mask (n,), keep their positions; if this is impossible, the nearest configuration is returned. Raises
+    ValueError with the names of the loops that stay open."""
     if not robot.model.constraints:
         return q, qd
     loops = ClosedLoopRobot(robot)
@@ -29,8 +31,8 @@ def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> t
 
 
 def why_open(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, h: float) -> str:
-    """Return the message about a step from a state with accelerations qdd after which loops do not close; "" if they
-    do, or qdd is not finite."""
+    """Return a message if loops do not close after a step with accelerations qdd; "" if they do, or qdd is not
+    finite."""
     if not (robot.model.constraints and np.isfinite(qdd).all()):
         return ""
     with np.errstate(all="ignore"):
@@ -43,9 +45,10 @@ def why_open(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, h: fl
 
 def loads(loops: ClosedLoopRobot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, np.ndarray]
           ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the wrenches (6,) by which loops act on links, in the links' frames, with the links: of each loop one on
-    its link, and the opposite on the other; under efforts (n,), those of friction among them, and wrenches {link:
-    (6,)}."""
+    """Yield (link, wrench (6,)) for the loads of closed loops, in the links' frames.
+
+    Each loop has one wrench on its link and the opposite one on the other link. tau (n,): efforts, including friction;
+    external {link: (6,)}: wrenches."""
     found = loops.forward_dynamics(q, qd, tau, external or None).wrenches
     for constraint in loops.robot.model.constraints:
         if constraint.name in found:
@@ -56,7 +59,7 @@ def loads(loops: ClosedLoopRobot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
 
 
 def residuals(robot: Robot) -> dict[str, Callable[[np.ndarray], float]]:
-    """{name and unit of each constraint of the robot's model: its largest residual at a configuration (nq,)}."""
+    """Return {name and unit of each constraint: function that returns its largest residual at q (nq,)}."""
     if not robot.model.constraints:
         return {}
     loops = ClosedLoopRobot(robot)
@@ -64,8 +67,8 @@ def residuals(robot: Robot) -> dict[str, Callable[[np.ndarray], float]]:
 
 
 def prepare_loops(robot: Robot, q: np.ndarray, qd: np.ndarray) -> None:
-    """Call once what a step of a robot with closed loops calls, so that it is loaded, or compiled."""
+    """Run once the functions of a step with closed loops, so that they are loaded or compiled."""
     loops = ClosedLoopRobot(robot)
-    with suppress(ValueError):              # nowhere near
+    with suppress(ValueError):              # no closed configuration nearby
         loops.project(q)
     loops.project_velocity(q, qd)

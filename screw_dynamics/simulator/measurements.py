@@ -12,37 +12,37 @@ from .snapshot import Snapshot
 
 
 class Measurements:
-    """The methods of a Simulation that measure."""
+    """The measuring methods of a Simulation."""
 
     steps: int
     sensors: Sensors
     environment: Environment | None
 
     def joint_state(self) -> JointState:
-        """Return the state as sensors report it. Noise is that of the step: repeated calls return the same."""
+        """Return the joint state that sensors report. The noise depends on the step: repeated calls agree."""
         return self.sensors.joint_state(self.snapshot(), self.steps)
 
     def imu(self, link: str) -> ImuSample | None:
-        """Return the sample that the IMU of a link reports; None when the sample of this step is lost."""
+        """Return the sample of the IMU of a link; None if the sample of this step is lost."""
         return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.snapshot())
 
     def force_torque(self, joint: str) -> np.ndarray | None:
-        """Return the wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's
-        frame, as the sensor in the joint reports it; None when the sample of this step is lost."""
+        """Return the sample (6,) of the force-torque sensor in a joint; None if the sample of this step is lost.
+
+        It is the wrench (torque, force) of the joint's child link on the parent, in the child's frame."""
         lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
         return None if lost else self.sensors.force_torque(joint, self.snapshot())
 
     def odometry(self) -> OdometrySample | None:
-        """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
+        """Return the reported pose and twist of a floating base; None if the sample of this step is lost."""
         return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.snapshot())
 
     def touches(self) -> list[Touch]:
-        """Return the contacts, and their forces, as sensors measure them; none of a robot alone."""
+        """Return the measured contacts with their forces; empty for a robot without a scene."""
         return [] if self.environment is None else self.snapshot().touches
 
     def snapshot(self: Any) -> Snapshot:
-        """Return the Snapshot that sensors measure now: the state as it was `sensor_delay` ago, at the start if that is
-        later."""
+        """Return the Snapshot that sensors measure now: the state `sensor_delay` ago, but not before the start."""
         step = max(0, self.steps - self._past.depth)
         if step < self.steps:
             q, qd, acting = self._past.at(step)

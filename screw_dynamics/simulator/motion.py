@@ -1,4 +1,4 @@
-"""Steps of the simulated robot: as many at once as nothing but the state changes in."""
+"""Steps of the simulated robot, in batches between two changes of drives, pushes or faults."""
 from collections.abc import Callable
 from types import MappingProxyType
 
@@ -21,16 +21,16 @@ from .reference import Tracking
 from .settings import Settings
 from .snapshot import Acting, Past, Stretch
 
-CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
+CHUNK = 512   # steps per rollout: enough to spend most time in compiled code, few enough to store
 
 
 class Motion:
-    """The methods of a Simulation that make steps."""
+    """The stepping methods of a Simulation."""
 
     _actuators: Actuators
     _balance: Balance | None
     _drives: Drives
-    _integrated: Robot | None       # with joints that are held by brakes
+    _integrated: Robot | None       # with brakes on the locked joints
     _locked: np.ndarray
     _past: Past
     _pushes: Pushes
@@ -56,7 +56,7 @@ class Motion:
     _update_drives: Callable[[], None]
 
     def advance(self, steps: int) -> int:
-        """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
+        """Make `steps` steps and return how many were made: fewer if the state would become non-finite."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
             event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps),
@@ -67,7 +67,7 @@ class Motion:
         return self.steps - first
 
     def _run(self, steps: int) -> None:
-        """Make steps in which nothing but the state changes."""
+        """Make steps during which drives, pushes and faults are constant."""
         first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
         if self.environment is not None:
             self._move(steps)
@@ -82,7 +82,7 @@ class Motion:
               and not np.isfinite(self.limits.torque_speed).any() and not self.heat):
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
-        else:   # efforts follow the state: they are renewed each step, as a digital controller does
+        else:   # efforts depend on the state and are updated each step, as in a digital controller
             self._move(steps)
 
     def _move(self, steps: int) -> None:
@@ -113,11 +113,11 @@ class Motion:
             self._stop(self._actuators.reason(robot, self.q, self.qd) or not_finite)
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
-        """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
-        if not np.isfinite(effort).all():   # position stops would turn it into a finite state
+        """Make steps under constant joint efforts, up to the last finite state; braked joints keep their positions."""
+        if not np.isfinite(effort).all():   # position stops would make the state finite
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        _, q, qd, *_ = self._with_brakes().rollouts.samples(   # without the warning of a divergence: a fault says so
+        _, q, qd, *_ = self._with_brakes().rollouts.samples(   # without a divergence warning: the fault reports it
             self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
             forces=self.forces, start=self._time)
         finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
@@ -149,12 +149,12 @@ class Motion:
         self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
 
     def _record(self, q: np.ndarray, qd: np.ndarray) -> None:
-        """Keep the states (steps, nq) and (steps, n) from the present step on for sensors that lag behind."""
+        """Store the states (steps, nq) and (steps, n) from the present step onward, for delayed sensors."""
         if self._past.depth:
             self._past.record(Stretch(self.steps, q, qd, self._acting()))
 
     def _count(self, q, qd, tau, wrenches=MappingProxyType({})) -> None:
-        """Tell the balance of steps, if there is one."""
+        """Add steps to the energy balance, if there is one."""
         if self._balance is not None:
             braked = None if self._locked.all() else self._with_brakes()
             self._balance.add(self._time, q, qd, tau, wrenches, self._locked, braked)

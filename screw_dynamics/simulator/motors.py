@@ -1,5 +1,4 @@
-"""Joints behind springs, as a simulated robot has them: which motor a command moves, and where motors are at the
-start."""
+"""Joints behind springs in a simulation: the motor that a command drives, and the motors' initial positions."""
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from screw_dynamics.robot import Robot
 
 
 def command_names(model: Model) -> tuple[str, ...]:
-    """Return a name for each velocity (n,), by which it is commanded: a motor behind a spring has that of its joint,
-    whose link nothing commands, and is <joint>_link here. Of two motors on a joint, of one that several joints turn,
-    and of levers, their own."""
+    """Return the command name of each velocity (n,).
+
+    A motor behind a spring has the name of its joint; the joint's link, which is not commanded, is <joint>_link.
+    Motors keep their own names if two act on one joint or several joints turn one; levers keep theirs too."""
     names = list(velocity_names(model))
     for joint, motors in model.motors.items():
         names[model.v_slices[joint].start] = f"{joint}_link"
@@ -24,28 +24,29 @@ def command_names(model: Model) -> tuple[str, ...]:
 
 
 def actuated_joints(model: Model) -> tuple[str, ...]:
-    """Return the names in command_names that can be commanded, without the velocities of a floating base."""
+    """Return the entries of command_names that can be commanded, without the velocities of a floating base."""
     names, links = command_names(model), {f"{joint}_link" for joint in model.motors}
     return tuple(name for name in names[model.n - len(coordinate_joints(model)):] if name not in links)
 
 
 def behind_springs(model: Model) -> np.ndarray:
-    """Return the mask (n,) of the joints that springs move."""
+    """Return the mask (n,) of the joints that are driven through springs."""
     mask = np.zeros(model.n, dtype=bool)
     mask[[model.v_slices[turned].start for joint in model.motors for turned in model.drives[joint].shaft(joint)]] = True
     return mask
 
 
 def motor_mask(model: Model) -> np.ndarray:
-    """Return the mask (n,) of motors, and of what stiffens springs."""
+    """Return the mask (n,) of motors and levers."""
     mask = np.zeros(model.n, dtype=bool)
     mask[[model.v_slices[name].start for names in model.motors.values() for name in names]] = True
     return mask
 
 
 def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Return the coordinates (n,) with motors where springs carry the weight of the links at a configuration q (nq,),
-    levers in the middle of their ranges; those of the links, as they are."""
+    """Return the coordinates (n,) with motors where their springs carry the links' weight at q (nq,).
+
+    Levers are in the middle of their ranges; links keep their coordinates."""
     model, found = robot.model, coordinates(q, robot.n).copy()
     if not model.motors:
         return found

@@ -1,4 +1,4 @@
-"""The driven motion of a simulated robot, with room for what it touches."""
+"""The driven motion of a simulated robot, with storage for its contacts."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,9 +18,11 @@ from .settings import Settings
 
 
 class Moving:
-    """Steps of a robot, or of a robot and what surrounds it. Where more touch than there is room for, they are made
-    anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more. unsolved:
-    the largest residual in m/s of the last motion's contacts in steps that the solver gave up, 0 if there is none."""
+    """Steps of a robot, alone or with its environment.
+
+    If contacts exceed their storage, the steps are repeated with more, up to the scene's max_contacts. crowded: True if
+    the motion ends before a step with more contacts than that. unsolved: the largest contact residual in m/s of the
+    last motion's steps in which the solver did not converge, 0 if there are none."""
 
     def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: ContactModel | None):
         self.robot, self.contact_model, self.crowded, self.unsolved = robot, contact_model, False, 0.0
@@ -33,7 +35,7 @@ class Moving:
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Make steps, as `Driven.run` does, and return what it returns."""
+        """Make steps like `Driven.run`, with the same results."""
         given = (table, wrenches, reference, steps, t, h, q, qd, clipped, past)
         if self.contact_model is None:
             return self.driven.run(*given)
@@ -51,7 +53,7 @@ class Moving:
             self._renew()
 
     def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past):
-        """Make steps up to the first that is not made."""
+        """Make steps one by one until one fails."""
         made, unsolved = 0, 0.0
         for k in range(steps):
             row = reference[k:k + 1] if len(reference) > 1 else reference
@@ -68,7 +70,7 @@ class Moving:
 
 
 def driven(robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: Any = None) -> Driven:
-    """Return the driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
+    """Return the driven motion of a robot with its model's constraints, or with its environment."""
     integrator, friction = settings.integrator, settings.joint_friction
     if contact_model is not None:
         return Driven(contact_model.robot, integrator, forces, contact_model.constraints, contact_model, robot.n,

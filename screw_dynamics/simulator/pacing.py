@@ -1,13 +1,13 @@
-"""Pacing of a simulation: the steps that are due at a wall time."""
+"""Pacing of a simulation: the steps due at a wall time."""
 
 
 class Pacer:
-    """Maps wall time onto steps at `factor` times real time; 0 stands for as fast as possible.
+    """Map from wall time to steps at `factor` times real time; 0 means as fast as possible.
 
-    Steps are due by the wall time since `start`, not since the last step, so that late wake-ups do not add up. A
-    simulation that fell behind by more than `patience` of wall time, because the machine is too slow or was suspended,
-    does not catch up: `resync` moves the start. All times are integer nanoseconds of a steady clock. Whoever changes
-    the factor must call `start`."""
+    Steps are due by the wall time since `start`, not since the last step: late wake-ups do not accumulate. A
+    simulation that is late by more than `patience` of wall time, because the machine is too slow or was suspended,
+    does not catch up: `resync` moves the start. All times are integer nanoseconds of a steady clock. After a change of
+    the factor `start` must be called."""
 
     def __init__(self, dt_ns: int, factor: float, patience: int = 200_000_000):
         self._dt_ns = dt_ns
@@ -22,24 +22,24 @@ class Pacer:
         return self.factor > 0.0
 
     def start(self, now: int, step: int) -> None:
-        """Run on from `step` at wall time `now`."""
+        """Start pacing from `step` at wall time `now`."""
         self._now, self._step = now, step
 
     def due(self, now: int) -> int:
-        """Return the step that is due at `now`. Only of a paced simulation."""
+        """Return the step that is due at `now`. Requires a paced simulation."""
         return self._step + int((now - self._now) * self.factor / self._dt_ns)
 
     def wait(self, now: int, step: int) -> int:
-        """The wall time until a step is due, >= 0."""
+        """Return the wall time until a step is due, >= 0."""
         if not self.paced:
             return 0
-        # One nanosecond more than its share, so that rounding does not wake up the caller just before.
+        # One nanosecond more, so that rounding does not wake up the caller just before the step.
         return max(0, self._now - now + 1 + int((step - self._step) * self._dt_ns / self.factor))
 
     def resync(self, now: int, step: int) -> bool:
-        """Move the start if the step that follows `step` is late by more than the patience; whether it is.
+        """Move the start and return True if the step after `step` is late by more than the patience.
 
-        Before its time nothing is late, however long a step lasts."""
+        A step is never late before it is due, however long a step lasts."""
         behind = now - self._now - int((step + 1 - self._step) * self._dt_ns / self.factor)
         if behind <= self._patience:
             return False

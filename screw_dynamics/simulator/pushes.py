@@ -1,4 +1,4 @@
-"""The wrenches that are applied to links, for a while or until a reset."""
+"""Wrenches on links, for a duration or until a reset."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -25,17 +25,17 @@ def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
 
 
 class Pushes:
-    """The pushes on links, those that there are when they are added: `active`, and the step `until` which these do not
-    change."""
+    """The pushes on links: `active`, and the step `until` which they are constant. links(): the present link names."""
 
     def __init__(self, links: Callable[[], Sequence[str]]):
         self._links = links
         self.active: list[Push] = []
 
     def add(self, link: str, wrench: Sequence[float], first: int, steps: int) -> None:
-        """Apply a wrench from a step on, for so many steps: they add up; 0: until a reset, in place of the one on this
-        link that was to last until a reset. A zero wrench ends that one. Raises ValueError naming what cannot be
-        applied."""
+        """Apply a wrench for `steps` steps from the step `first`; 0 steps: until a reset.
+
+        Pushes with a duration add up. A push until a reset replaces the previous one on the link; a zero wrench ends
+        it. Raises ValueError if the link is unknown or the wrench invalid."""
         if link not in self._links():
             raise ValueError(f"unknown link '{link}'")
         wrench = np.array(wrench, dtype=float)
@@ -47,14 +47,14 @@ class Pushes:
             self.active.append(Push(link, wrench, first + steps if steps else NEVER))
 
     def forget(self, link: str) -> None:
-        """End those on a link."""
+        """Remove the pushes on a link."""
         self.active = [push for push in self.active if push.link != link]
 
     def expire(self, step: int) -> None:
-        """End those that are over at a step."""
+        """Remove the pushes that end at a step."""
         self.active = [push for push in self.active if push.until > step]
 
     @property
     def until(self) -> int:
-        """The step at which the next one ends."""
+        """The step at which the next push ends."""
         return min((push.until for push in self.active), default=NEVER)

@@ -1,4 +1,4 @@
-"""A motion that joints are driven along, in place of their commands, until it is replaced or taken away."""
+"""A motion that joints follow instead of their commands, until it is replaced or removed."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 class Sample(NamedTuple):
-    """A motion at k times. mask (n,): the joints that follow it; what the rows have for others is not read.
+    """A motion at k times. mask (n,): the joints that follow it; the columns of other joints are not read.
 
-    position, velocity, acceleration (k, n): where these joints are to be; effort (k, n): added to what their servos
-    give, 0 for none. The servos account for the robot's dynamics, gravity and friction by themselves: efforts that are
-    to replace the model's are given less the model's, as `TrajectoryFollower` does. limit (n,): the largest efforts of
-    these joints, where they are smaller than the robot's; None: the robot's. Mask and limit do not change with time."""
+    position, velocity, acceleration (k, n): the desired motion. effort (k, n): added to the servos' efforts, 0 for
+    none. Servos compensate the robot's dynamics, gravity and friction: efforts that replace the model's must be given
+    minus the model's, as `TrajectoryFollower` does. limit (n,): largest efforts of these joints, if smaller than the
+    robot's; None: the robot's. Mask and limit are constant in time."""
 
     mask: np.ndarray
     position: np.ndarray
@@ -25,22 +25,22 @@ class Reference(Protocol):
     """The interface of `Simulation.reference`."""
 
     def sample(self, times_ns: np.ndarray) -> Sample:
-        """The motion at simulated times (k,) in ns, int64, ascending: those of the steps to come, or the present one.
+        """Return the motion at simulated times (k,) in ns, int64, ascending: those of the next steps, or the present.
 
-        It must be a function of the times alone, the mask not even of these, or the motion would depend on how many
-        steps are made at a time; the times after its end, too, need an answer, such as its last position at rest."""
+        The result must depend on the times alone, and the mask must be constant; otherwise the motion would depend on
+        the number of steps per batch. Times after the end require a result too, such as the last position at rest."""
 
 
 class Tracking:
-    """The reference of a simulation with n joints, None for none, the mask (n,) of the joints that follow it, and the
-    largest efforts (n,) that it allows them, None for the robot's."""
+    """The reference of a simulation with n joints, None for none; the mask (n,) of the joints that follow it; and their
+    largest efforts (n,), None for the robot's."""
 
     def __init__(self, n: int):
         self._n = n
         self.follow(None, 0)
 
     def follow(self, reference: Reference | None, time_ns: int) -> None:
-        """Replace the reference at a simulated time; ValueError, and nothing changes, if its shapes do not fit."""
+        """Replace the reference at a simulated time. Raises ValueError, changing nothing, if its shapes do not fit."""
         mask, limit = np.zeros(self._n, dtype=bool), None
         if reference is not None:
             sample = self._checked(reference.sample(np.array([time_ns])), 1)

@@ -1,4 +1,4 @@
-"""Runs a simulation by the wall clock, as fast as possible, or by a number of steps, and determines when to publish."""
+"""Runs a simulation by wall time, as fast as possible or by a number of steps, and publishes its states."""
 
 import time
 from collections.abc import Callable
@@ -8,26 +8,25 @@ from .lockstep import Lockstep
 from .pacing import Pacer
 from .simulation import Simulation
 
-SLICE = 5_000_000    # nanoseconds of work at a time, so that services and commands are answered in between
-PORTION = 128        # steps between two readings of the clock, or fewer where these take longer than SLICE
-IDLE = 100_000_000   # nanoseconds between two publications of a state that stands still
+SLICE = 5_000_000    # nanoseconds of work per call, so that services and commands are processed in between
+PORTION = 128        # largest number of steps between two clock readings; fewer if these take longer than SLICE
+IDLE = 100_000_000   # nanoseconds between two publications of a state at rest
 
 
 class Runner:
-    """Makes the steps of a simulation that are due whenever `work` is called, and calls `publish` every `every` steps.
+    """Makes the steps that are due whenever `work` is called, and calls `publish` every `every` steps.
 
-    factor: simulated seconds in a wall second; 0: as fast as possible. What is published does not depend on the wall
-    clock, but for a state that stands still (paused, or stopped by a fault): it is published every IDLE, for late
-    subscribers. now(): nanoseconds of a steady clock. wake(): requests a call of `work` at once.
+    factor: simulated seconds per wall second; 0: as fast as possible. now(): nanoseconds of a steady clock. wake():
+    requests a call of `work` at once. The published states do not depend on the wall clock, except that a state at
+    rest (paused, or stopped by a fault) is published every IDLE, for late subscribers.
 
-    watches {call: every}: each is called whenever the number of steps becomes a multiple of its `every`.
+    watches {function: every}: each function is called whenever the number of steps becomes a multiple of its `every`.
 
-    resumed(): simulated time follows the wall clock from the present step on, after it did not: at the start, after a
-    pause, a reset, a change of the factor, and where the machine could not keep pace.
+    resumed(): called when simulated time starts to follow the wall clock at the present step: at the start, after a
+    pause, a reset or a change of the factor, and after the machine was too slow.
 
-    In lockstep time waits after each publication until it has been answered, unless `publish` returned False because
-    what is to be answered was lost; and each state is published once: the first one not before a step is due, and none
-    again while it stands still."""
+    In lockstep, time waits after each publication for the answer, unless `publish` returned False because the message
+    was lost. Each state is published once: the first one only when a step is due, and none again while at rest."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Runner:
         self._wake = wake
         self._resumed = resumed
         self._requested = (0, 0)    # first and last step of the last request
-        self._finished: Callable[[str], None] | None = None   # called with "" when these are made, or with why not
+        self._finished: Callable[[str], None] | None = None   # called after them with "", or with the cause of the end
         self._published = (-1, 0)   # step and wall time of the last publication
         self._made = 0              # steps since `measured_factor` was called
         self._portion = PORTION
@@ -67,30 +66,29 @@ class Runner:
 
     @property
     def behind(self) -> int:
-        """The time [ns], in all, by which simulated time has fallen behind the wall clock, as the machine did not keep
-        pace."""
+        """The total time [ns] that simulated time has lost to the wall clock because the machine was too slow."""
         return self._pacer.lost
 
     def measured_factor(self) -> float:
-        """The real-time factor since this was last called."""
+        """Return the real-time factor since the last call."""
         now, made = self._now(), self._made
         elapsed, self._measured_at, self._made = now - self._measured_at, now, 0
         return made * self.simulation.settings.dt_ns / max(elapsed, 1)
 
     def set_factor(self, factor: float) -> None:
-        """Run at another real-time factor from now on."""
+        """Change the real-time factor."""
         self._pacer.factor = factor
         self._pace()
         self._wake()
 
     def _pace(self) -> None:
-        """Count wall time from now on."""
+        """Restart pacing at the present wall time."""
         if self._pacer.paced and not self.paused and not self.lockstep.on:
-            self._resumed()     # before the start is read: simulated time is never ahead of what this found
+            self._resumed()     # before the start is read: simulated time is never ahead of the time read there
         self._pacer.start(self._now(), self.simulation.steps)
 
     def resume(self) -> None:
-        """Publish, and count wall time from now on: at the start, and after a reset."""
+        """Publish and restart pacing: at the start, and after a reset."""
         self._pace()
         self.lockstep.release()
         if self.lockstep.on:
@@ -100,7 +98,7 @@ class Runner:
         self._wake()
 
     def set_paused(self, paused: bool) -> None:
-        """Stop at the step that is due now, or run on."""
+        """Pause at the step that is due now, or resume."""
         self.catch_up()
         self.paused = paused
         if self.lockstep.on:
@@ -110,9 +108,10 @@ class Runner:
             self.resume()
 
     def step(self, steps: int, finished: Callable[[str], None]) -> None:
-        """Make steps of a paused simulation and publish; then `finished` is called with "", or with why they ended.
+        """Make steps of a paused simulation and publish; then call `finished` with "", or with the cause of an early
+        end.
 
-        ValueError while others are under way."""
+        Raises ValueError while other requested steps are under way."""
         if self.stepping:
             raise ValueError("other steps are under way")
         self._requested = self.simulation.steps, self.simulation.steps + steps
@@ -121,14 +120,14 @@ class Runner:
         self._wake()
 
     def answered(self, stamp: int) -> bool:
-        """A command with this stamp [ns] was taken; whether lockstep awaited it."""
+        """Count a command with this stamp [ns] and return True if lockstep awaited it."""
         awaited = self.lockstep.answered(stamp)
         if awaited and not self.lockstep.waiting:
             self._wake()
         return awaited
 
     def abort(self, reason: str) -> None:
-        """End the steps under way, if any."""
+        """End the requested steps, if any are under way."""
         first, last = self._requested
         self._finish(f"{reason} ({self.simulation.steps - first} of {last - first} steps were made)")
 
@@ -138,12 +137,12 @@ class Runner:
             finished(reason)
 
     def catch_up(self) -> None:
-        """Make the steps that are due, so that what follows acts at its time. Only while paced and running."""
+        """Make the steps that are due, so that later calls act at the present time. Only while paced and running."""
         if self._pacer.paced and not self.paused:
             self.work()
 
     def work(self) -> int:
-        """Make the steps that are due, for SLICE at most. Returns the nanoseconds until there is more to do."""
+        """Make the steps that are due, for SLICE at most. Return the nanoseconds until the next call is needed."""
         simulation, start = self.simulation, self._now()
         if self.lockstep.on and self._published[0] < 0 and (self.stepping or not self.paused):
             self._publish_now()
@@ -159,15 +158,14 @@ class Runner:
         return self._rest(target)
 
     def _made_all(self) -> bool:
-        """Return True if the requested steps are made, published and, in lockstep, answered; publish once they are
-        made."""
+        """Return True if the requested steps are made, published and, in lockstep, answered. Publish after the last."""
         if self.simulation.steps < self._requested[1] or self.lockstep.waiting:
             return False
         self._publish_once()
         return not self.lockstep.waiting
 
     def _target(self, now: int) -> int:
-        """Return the step to be reached by now."""
+        """Return the step that is due at `now`."""
         if self.stepping:
             return self._requested[1]
         if self.paused:
@@ -175,7 +173,7 @@ class Runner:
         return self._pacer.due(now) if self._pacer.paced else NEVER
 
     def _advance(self, target: int) -> None:
-        """Make a portion of the steps to the target, up to the next publication or watch."""
+        """Make a portion of the steps to the target, at most up to the next publication or watch."""
         simulation, first, start = self.simulation, self.simulation.steps, self._now()
         made = simulation.advance(min(target, self._next_stop(), first + self._portion) - first)
         self._portion = max(1, min(PORTION, made * SLICE // max(1, self._now() - start)))
@@ -187,7 +185,7 @@ class Runner:
             self._publish_now()
 
     def _rest(self, target: int) -> int:
-        """Nanoseconds until there is more to do, after some was done towards the target."""
+        """Return the nanoseconds until the next call is needed, after work toward the target."""
         now, steps = self._now(), self.simulation.steps
         if self.lockstep.waiting or self.lockstep.on and self.paused and not self.stepping:
             return IDLE

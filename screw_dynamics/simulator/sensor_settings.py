@@ -1,4 +1,4 @@
-"""Settings of the sensors of a simulated robot: their errors, and which there are besides those of the joints."""
+"""Settings of the sensors of a simulated robot: their errors, and the links and joints that have sensors."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from .setting import setting
 
 ZERO = (0.0, 0.0, 0.0)
 
-# The settings that a joint may have a value of its own for.
+# The settings that may differ between joints.
 OF_JOINTS = ("position_noise", "velocity_noise", "effort_noise", "position_bias", "velocity_bias", "effort_bias",
              "encoder_resolution")
 
@@ -15,7 +15,7 @@ OF_JOINTS = ("position_noise", "velocity_noise", "effort_noise", "position_bias"
 class SensorSettings:
     """Joint sensors measure `round((x + bias + noise) / resolution) * resolution`; noise is white and normal.
 
-    Other sensors have noise and bias per axis. Delay and dropout are those of all sensors, joints' too."""
+    Other sensors have noise and bias per axis. Delay and dropout apply to all sensors, including those of joints."""
 
     position_noise: float = setting(0.0, "standard deviation of reported positions", "rad or m", lower=0.0)
     velocity_noise: float = setting(0.0, "standard deviation of reported velocities", "rad/s or m/s", lower=0.0)

@@ -1,4 +1,4 @@
-"""A setting: a field of a dataclass with its default, meaning, unit and range, stated once."""
+"""A setting: a dataclass field with its default, meaning, unit and range."""
 
 import math
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def setting(default: Any, description: str, unit: str = "", **limits: Any) -> Any:
-    """Return a field of a dataclass; limits: lower, upper and least (of the parameter only), choices, length of a
+    """Return a dataclass field; limits: lower, upper and least (of the ROS parameter only), choices, length of a
     tuple."""
     return field(default=default, metadata=dict(description=description, unit=unit, **limits))
 
 
 def check(name: str, value: Any, lower: float = -math.inf, choices: Sequence[str] | None = None,
           length: int | None = None, **_: Any) -> None:
-    """Raise ValueError naming a setting whose value does not fit it; numbers must be finite."""
+    """Raise ValueError with the name of a setting if its value is invalid; numbers must be finite."""
     if choices is not None and value not in choices:
         raise ValueError(f"{name} is '{value}', must be one of {', '.join(choices)}")
     if length is not None and len(value) != length:

@@ -1,4 +1,4 @@
-"""Settings of a simulation: each with its default, meaning and range, stated here once."""
+"""Settings of a simulation, each with its default, meaning and range."""
 
 from dataclasses import dataclass, fields
 
@@ -9,15 +9,15 @@ from .setting import check
 from .setting import setting as _setting
 
 COMMAND_MODES = ("effort", "velocity", "position")
-JOINT_MODES = (*COMMAND_MODES, "passive")       # of single joints; a passive one has no motor, and no brake
+JOINT_MODES = (*COMMAND_MODES, "passive")       # modes of single joints; a passive one has no motor and no brake
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
 SECOND = 1e9   # nanoseconds
 
 
 @dataclass(frozen=True)
 class Settings(SensorSettings):
-    """The settings of a simulation; simulator_node has parameters of these names. Raises ValueError naming one out
-    of range."""
+    """The settings of a simulation; simulator_node has parameters of these names. Raises ValueError with the name of a
+    setting that is out of range."""
 
     dt: float = _setting(0.001, "integration step, in whole nanoseconds", "s", lower=1e-9, upper=1.0)
     integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=FIXED_STEPS)
@@ -58,23 +58,23 @@ class Settings(SensorSettings):
 
     @property
     def dt_ns(self) -> int:
-        """The step in whole nanoseconds: what both time and integration advance by."""
+        """The step in whole nanoseconds, for both time and integration."""
         return round(self.dt * SECOND)
 
     @property
     def step(self) -> float:
-        """The step in seconds, of whole nanoseconds."""
+        """The step in seconds, a whole number of nanoseconds."""
         return self.dt_ns / SECOND
 
     @property
     def implicit(self) -> bool:
-        """True if the integrator takes friction at the end of the step."""
+        """True if the integrator evaluates friction at the end of the step."""
         return INTEGRATORS[self.integrator].implicit
 
     def steps(self, duration: float) -> int:
-        """Return a positive duration in s as a number of steps, at least one; 0 for 0."""
+        """Return a duration in s as a number of steps, at least one; 0 for a duration of 0."""
         return max(1, round(duration * SECOND / self.dt_ns)) if duration else 0
 
     def every(self, rate: float) -> int:
-        """Return the period of a rate in Hz as a number of steps, at least one."""
+        """Return the period for a rate in Hz as a number of steps, at least one."""
         return max(1, round(1.0 / (rate * self.step)))

@@ -1,7 +1,7 @@
 """The simulated robot: joint state, time, commands, pushes and faults; simulator_node wraps it.
 
-Everything is counted in whole steps and integer nanoseconds, so that the same seed and the same commands at the same
-steps give the same bits, however many steps are made at a time."""
+Time is counted in whole steps and integer nanoseconds: the same seed and the same commands at the same steps give
+bitwise identical results, however many steps are made at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -47,28 +47,27 @@ AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_j
 class Simulation(Motion, Objects, Measurements):
     """A robot that moves under commands, gravity, friction and pushes.
 
-    * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
-    * base: the floating base, None where none floats; joint_names: the joints of one degree of freedom; names: of all n
-      velocities, those of the base before the joints; command_names: by which they are commanded, motors.py.
-    * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
-    * unsolved: the largest residual in m/s, since the last reset, of contacts in steps that the solver gave up.
-    * fault: None, or why the robot stopped until a reset. The state always is finite.
-    * initial_state: where the next reset leads to.
-    * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds; more may be added.
-    * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
-      as their last command then, by ros2_control's sum of differences.
+    * q (nq,), qd (n,): the state; replaced, never changed in place. steps: steps since the last reset.
+    * base: the floating base, or None. joint_names: the joints of one degree of freedom. names: all n velocities, those
+      of the base first. command_names: the names used in commands, see motors.py.
+    * saturated (n,): number of steps, since the start, in which a command or an effort was clipped to a limit.
+    * unsolved: the largest contact residual in m/s, since the last reset, in steps where the solver did not converge.
+    * fault: None, or the reason why the robot stopped until a reset. The state is always finite.
+    * initial_state: the state after the next reset.
+    * residuals {name: function of q (nq,)}: residuals of the constraints, 0 where satisfied; entries may be added.
+    * given_up (n,): mask of the joints whose command is stale and no longer acts. at_command: True if their state had
+      reached their last command then, by ros2_control's sum of differences.
 
-    initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
-    the first simulated time; modes {joint: "effort", "velocity", "position" or "passive"} is what commands a joint,
-    `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. forces: elements of
-    screw_dynamics.forces, which act beside the model's friction; their time is simulated time. Raises ValueError
-    naming a joint without inertia, or that would start outside its limits, and a link or joint that the robot does not
-    have.
+    initial_positions {joint: position}: state after a reset, `EnforcedLimits.middle` for other joints. time_ns: initial
+    simulated time. modes {joint: "effort", "velocity", "position" or "passive"}: the commanded quantity, of
+    `default_modes` for other joints. joint_sensors and instrumented are those of `Sensors`. forces: force elements of
+    screw_dynamics.forces that act in addition to the model's friction; their time is simulated time. Raises ValueError
+    for a joint without inertia, an initial position outside its limits, and an unknown link or joint.
 
-    A robot whose model has constraints starts, and stays, where its loops are closed.
+    A robot whose model has constraints starts and stays with its loops closed.
 
-    scene: an sd.Scene around this robot, whose links touch then what is there and each other. `environment`, None of a
-    robot alone, has its objects, which move by themselves; all else is the robot's."""
+    scene: an sd.Scene around this robot, whose links can then touch its objects and each other. `environment`, None
+    without a scene, holds its objects and their motion; all other attributes are those of the robot."""
 
     def __init__(
         self,
@@ -118,8 +117,7 @@ class Simulation(Motion, Objects, Measurements):
 
     @property
     def robot(self) -> Robot:
-        """The robot; it may be replaced by one of the same links and joints, under another gravity or with
-        payloads."""
+        """The robot. It may be replaced by one with the same links and joints, but different gravity or payloads."""
         return self._robot
 
     @robot.setter
@@ -130,7 +128,7 @@ class Simulation(Motion, Objects, Measurements):
         self._restart_balance()
 
     def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
-        """Simulate the same robot with other payloads from now on; loaded(robot): any robot of its links with them."""
+        """Change the payloads: robot has them; loaded(robot) returns any robot of the same links with them."""
         self.robot = robot
         self.sensors.carry(loaded)
 
@@ -140,7 +138,7 @@ class Simulation(Motion, Objects, Measurements):
         return coordinates(self.q, self.robot.n)
 
     def configuration(self, position: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) with these positions (n,) of the joints, and the pose of the base as it is."""
+        """Return the configuration (nq,) of joint positions (n,), with the present pose of the base."""
         return position if self.base is None else np.concatenate((self.q[:NUMBERS], position[RATES:]))
 
     @property
@@ -150,21 +148,21 @@ class Simulation(Motion, Objects, Measurements):
 
     @property
     def _time(self) -> float:
-        """Simulated time in seconds, which forces get."""
+        """Simulated time in seconds, for force elements."""
         return self.time_ns * 1e-9
 
     # --------------------------------------------------------------------------------------------- start
     def _pushed_links(self) -> tuple[str, ...]:
-        """Return the links, and the objects that move."""
+        """Return the names of the links and of the free objects."""
         return (*self.robot.link_names, *(() if self.environment is None else self.environment.bodies))
 
     def restart_clock(self) -> None:
-        """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
+        """Restart simulated time at zero. The reference must be given for the new time; nothing else changes."""
         self._origin_ns = -self.steps * self.settings.dt_ns
 
     def reset(self, restart_clock: bool = False) -> None:
-        """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
-        simulated time goes on, or restarts at zero."""
+        """Return to the initial state, without commands and pushes, and arm the fault schedule. Simulated time
+        continues, or restarts at zero."""
         self._start(*self.initial_state.with_noise(self.settings), restart_clock)
 
     def reset_to(
@@ -175,13 +173,13 @@ class Simulation(Motion, Objects, Measurements):
         restart_clock: bool = False,
         base: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Reset as `reset` does, but start the joints `names` from a position and a velocity (names,); None: at rest.
+        """Reset as `reset` does, with positions and velocities (names,) of the joints `names`; velocity None: at rest.
 
-        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: those at
-        the start.
+        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: the
+        initial ones.
 
-        A start in motion releases all joints at once, whatever hold_until_first_command is. Raises ValueError
-        naming the joint and changes nothing."""
+        A nonzero initial velocity releases all joints at once, whatever hold_until_first_command is. Raises ValueError
+        with the joint's name, and changes nothing then."""
         self._start(*self.initial_state.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
@@ -209,46 +207,45 @@ class Simulation(Motion, Objects, Measurements):
             self._balance.restart(self.robot, self.q, self.qd)
 
     def account(self) -> Account | None:
-        """Return the account of work, impulses and losses since the last reset, or change of gravity; None without the
-        setting energy_balance."""
+        """Return the energy and momentum balance since the last reset or change of gravity; None without the setting
+        energy_balance."""
         return None if self._balance is None else self._balance.account()
 
-    # --------------------------------------------------------------------------------------------- what acts
+    # --------------------------------------------------------------------------------------------- commands and faults
     def command(self, command: np.ndarray) -> None:
         """Command the joints, (n,), each in the unit of its mode, and a floating base by a wrench in its frame, torque
-        first; NaN leaves a joint with its last command."""
+        first. A joint with NaN keeps its last command."""
         self.faults.send(command, self.steps)
         self._update_drives()
 
     def set_modes(self, modes: Mapping[str, str]) -> None:
-        """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
-        before its first command. Raises ValueError naming the joint; nothing is changed then."""
+        """Change the commanded quantities of the joints; `modes` as in the constructor. A joint whose mode changes
+        loses its command. Raises ValueError with the joint's name, and changes nothing then."""
         self._commands.set_modes(modes_of(self.robot.model, self.settings.command_mode, modes), self.position)
         self._update_drives()
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
     ) -> None:
-        """Make something fail, of faults.KINDS, after a delay and for a duration (0: until `clear_faults` or a reset).
+        """Inject a fault of faults.KINDS after a delay, for a duration (0: until `clear_faults` or a reset).
 
-        Raises ValueError naming what a fault of this kind cannot have, or the robot does not have; nothing is
-        changed then."""
+        Raises ValueError for an invalid kind, target or value, and changes nothing then."""
         self.faults.inject(Scheduled(kind, target, value, delay, duration), self.steps)
         self._update_drives()
 
     def clear_faults(self) -> None:
-        """End all faults, those of the schedule too, until the next reset."""
+        """End all faults, including scheduled ones, until the next reset."""
         self.faults.clear(self.steps)
         self._update_drives()
 
     @property
     def reference(self) -> Reference | None:
-        """The motion that the joints of its mask are driven along from now on, whatever their commands and brakes.
+        """The motion that the joints of its mask follow, in place of their commands and brakes.
 
-        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), w the servo_bandwidth, where
-        q_d, qd_d and qdd_d are the sample at the start of each step, and give the effort that this takes, or its limit;
-        other joints follow their commands meanwhile. It ends when it is replaced, by None say, or by a reset.
-        ValueError, and nothing changes, if a sample of it does not have the shapes of this robot."""
+        Their servos prescribe the acceleration qdd_d + 2 w (qd_d - qd) + w^2 (q_d - q), with w the servo_bandwidth and
+        q_d, qd_d, qdd_d the sample at the start of each step, and apply the required effort, up to its limit. Other
+        joints follow their commands. The reference ends when it is replaced (for example by None), or by a reset.
+        Raises ValueError, changing nothing, if the shapes of a sample do not fit this robot."""
         return self._tracking.reference
 
     @reference.setter
@@ -259,14 +256,16 @@ class Simulation(Motion, Objects, Measurements):
         self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
-        """Apply a wrench (6,), (torque, force) in the link's frame, for some seconds: they add up; 0: until a reset,
-        in place of the one on this link that was to last until a reset. A zero wrench ends that one."""
+        """Apply a wrench (6,), (torque, force) in the link's frame, for `duration` seconds; 0: until a reset.
+
+        Pushes with a duration add up. A push until a reset replaces the previous one on the link; a zero wrench ends
+        it."""
         if not 0.0 <= duration < np.inf:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))
 
     def _update_drives(self) -> None:
-        """Determine what acts from the present step on."""
+        """Determine the drives, faults and pushes from the present step onward."""
         self.faults.update(self.steps)
         self.heat.look(self.steps)
         for command in self.faults.arrivals(self.steps):

@@ -1,4 +1,4 @@
-"""A snapshot of a simulation: the state at a step and what acts on it, now or a while ago."""
+"""A snapshot of a simulation: the state at a step, now or earlier, with the drives and loads at that step."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,11 @@ from .settings import Settings
 
 
 class Acting(NamedTuple):
-    """The robot, and the drives, pushes and contacts that act on it in a step. locked (n,): the joints that brakes
-    hold; integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset;
-    contact_model: the robot and what surrounds it, None of one alone."""
+    """The robot, and its drives, pushes and contacts in a step.
+
+    locked (n,): mask of the joints held by brakes. integrated: the robot with its friction, brakes and stops, None if
+    all joints are locked. stopped: True after a fault, until a reset. contact_model: the robot and its environment,
+    None without a scene."""
 
     robot: Robot
     drives: Drives
@@ -37,11 +39,10 @@ class Acting(NamedTuple):
 
 
 class Snapshot:
-    """The quantities that sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows
-    from what acts.
+    """The quantities that sensors can measure at a step, computed on first access: robot, q, qd, efforts, loads.
 
-    whole: q and qd, with those of the bodies around the robot behind them, as it is given. wrenches: the pushes {link:
-    (6,)}, (torque, force) in each link's frame, on the robot's links."""
+    time_ns: simulated time. whole: q and qd, including those of the bodies around the robot. wrenches: the pushes
+    {link: (6,)} on the robot's links, (torque, force) in each link's frame."""
 
     def __init__(self, step: int, time_ns: int, q: np.ndarray, qd: np.ndarray, acting: Acting, actuators: Actuators,
                  settings: Settings):
@@ -54,7 +55,7 @@ class Snapshot:
 
     @lazy
     def effort(self) -> np.ndarray:
-        """The efforts (n,) of motors, servos and brakes; none while the robot is stopped by a fault."""
+        """The efforts (n,) of motors, servos and brakes; zero while the robot is stopped by a fault."""
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
@@ -65,8 +66,8 @@ class Snapshot:
 
     @lazy
     def joint_torque(self) -> np.ndarray:
-        """The torques (n,) that torque sensors in the joints measure: `effort`, plus the torque of the spring where one
-        moves a joint."""
+        """The torques (n,) at torque sensors in the joints: `effort`, plus the spring torque of joints behind
+        springs."""
         if not self.robot.model.motors:
             return self.effort
         springs = self.robot.drive_torque(self.q, self.qd)
@@ -74,8 +75,9 @@ class Snapshot:
 
     @lazy
     def qdd(self) -> np.ndarray:
-        """The accelerations (n,) of the step that follows, (qd' - qd) / dt: with friction, brakes and position stops as
-        the integrator takes them, so that a joint that meets its stop is seen to stop. 0 while stopped by a fault."""
+        """The accelerations (n,) of the next step, (qd' - qd) / dt; 0 while stopped by a fault.
+
+        They include friction, brakes and position stops as integrated: a joint that hits its stop decelerates."""
         acting, dt = self._acting, self._settings.step
         if acting.contact_model is not None:
             return self._touching_step[0]
@@ -91,7 +93,7 @@ class Snapshot:
 
     @lazy
     def _touching_step(self) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
-        """The accelerations, the efforts and the contacts of the step that follows."""
+        """The accelerations, the efforts and the contacts of the next step."""
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n), np.zeros(self.robot.n), None
@@ -100,15 +102,14 @@ class Snapshot:
 
     @lazy
     def touches(self) -> list[Touch]:
-        """The contacts in the step that follows; none while stopped by a fault, and of a robot alone."""
+        """The contacts in the next step; empty while stopped by a fault, and without a scene."""
         contact_model = self._acting.contact_model
         found = None if contact_model is None else self._touching_step[2]
         return [] if found is None else Environment.touches(contact_model, found)
 
     @lazy
     def loads(self) -> Mapping[str, np.ndarray]:
-        """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements, of contacts and of closed
-        loops."""
+        """The wrenches {link: (6,)} on links: `wrenches` plus those of force elements, contacts and closed loops."""
         robot, forces = self.robot, self._actuators.forces
         total = robot.total_force(forces) if forces or robot.forces else None
         found = dict(total.link_wrenches(self.q, self.qd, self._time)) if total else {}
@@ -139,7 +140,7 @@ class Snapshot:
 
 def _sum(wrenches: Iterable[tuple[str, np.ndarray]], given: Mapping[str, np.ndarray] = MappingProxyType({})
          ) -> dict[str, np.ndarray]:
-    """{link: (6,)}: the sum of wrenches on links, and of those given."""
+    """Return {link: (6,)}, the sums of wrenches on links and of the given ones."""
     found = dict(given)
     for link, wrench in wrenches:
         found[link] = found.get(link, 0.0) + wrench
@@ -158,14 +159,14 @@ class Stretch(NamedTuple):
 
 
 class Past:
-    """The states of the last `depth` steps, and what acted in each."""
+    """The states of the last `depth` steps, each with its Acting."""
 
     def __init__(self, depth: int):
         self.depth = depth
         self._stretches: list[Stretch] = []
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard all states."""
         self._stretches.clear()
 
     def record(self, stretch: Stretch) -> None:

@@ -1,6 +1,6 @@
-"""Splines through the points of a trajectory, of the degrees that joint_trajectory_controller gives them.
+"""Splines through the points of a trajectory, with the polynomial degrees of joint_trajectory_controller.
 
-Times are integer nanoseconds; m joints are indices into the model's."""
+Times are integer nanoseconds; the m joints are indices into the model's."""
 
 from math import perm
 from typing import NamedTuple
@@ -11,8 +11,8 @@ SECOND = 1e9   # nanoseconds
 
 
 class Points(NamedTuple):
-    """k points of m joints. order (k,): how many derivatives a point gives; those not given are zero. Efforts that
-    it does not give are NaN."""
+    """k points of m joints. order (k,): number of derivatives given at each point; derivatives not given are zero.
+    Efforts not given are NaN."""
 
     joints: np.ndarray         # (m,) int
     times: np.ndarray          # (k,) int64, since the trajectory's start, strictly increasing
@@ -24,7 +24,7 @@ class Points(NamedTuple):
 
 
 class Desired(NamedTuple):
-    """Positions, velocities, accelerations and efforts at T times, (T, m) each; efforts are NaN where none is given."""
+    """Positions, velocities, accelerations and efforts (T, m) at T times; efforts that are not given are NaN."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -33,13 +33,13 @@ class Desired(NamedTuple):
 
 
 class Trajectory:
-    """The spline of the joints `joints` (m,) from a start through points; it rests at the last one from then on.
+    """A spline of the joints `joints` (m,) through points, which rests at the last point.
 
-    A segment whose ends both give o derivatives is of degree 2 o + 1: linear, cubic or quintic. Efforts, if both ends
-    give them, are linear. The first segment leads from `start`, (1, m) of the present, to the first point; it gives two
-    derivatives and no effort. A trajectory that began before `now` is entered part-way.
+    A segment whose ends both have o derivatives is of degree 2 o + 1: linear, cubic or quintic. Efforts are linear if
+    both ends have them. The first segment leads from `start`, the present state (1, m) with two derivatives and no
+    effort, to the first point. A trajectory that began before `now` is entered part-way.
 
-    limit (m,): the largest efforts, where they are smaller than the robot's; None: the robot's."""
+    limit (m,): largest efforts, if smaller than the robot's; None: the robot's."""
 
     def __init__(self, points: Points, begin: int, now: int, start: Desired, limit: np.ndarray | None = None):
         times, order = begin + points.times, points.order
@@ -47,7 +47,7 @@ class Trajectory:
         self.joints = points.joints
         self.begin = begin
         self.limit = limit
-        self._first = 0   # the index of the first knot among the points, negative if it is the start
+        self._first = 0   # point index of the first knot; -1 if that is the start
         if now < times[0]:
             self._first = -1
             times, order = np.insert(times, 0, now), np.insert(order, 0, 2)
@@ -62,14 +62,14 @@ class Trajectory:
     @classmethod
     def rest(cls, joints: np.ndarray, position: np.ndarray, effort: np.ndarray, now: int,
              limit: np.ndarray | None = None) -> "Trajectory":
-        """Standing still from now on; position and effort (m,), NaN for none."""
+        """Return a trajectory at rest from now on; position and effort (m,), NaN for no effort."""
         zero = np.zeros((1, len(joints)))
         points = Points(joints, np.zeros(1, np.int64), position[None], zero, zero, effort[None], np.zeros(1, int))
         return cls(points, now, now, Desired(position[None], zero, zero, effort[None]), limit)
 
     @property
     def moves(self) -> bool:
-        """True if the trajectory is more than one position to hold."""
+        """True if the trajectory has more than one point."""
         return len(self._spans) > 0
 
     @property
@@ -78,7 +78,7 @@ class Trajectory:
         return int(self._times[-1])
 
     def next_point(self, time: int) -> int:
-        """Return the index of the point that is due next at a time; the number of points after the last."""
+        """Return the index of the next point at a time; the number of points after the last."""
         return int(np.searchsorted(self._times, time, side="right")) + self._first
 
     def sample(self, times: np.ndarray) -> Desired:
@@ -102,8 +102,10 @@ class Trajectory:
 
 
 def _coefficients(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Coefficients (6, s, m) of powers of u = (t - t_k) / span_k in the s segments, of positions and two derivatives
-    (3, s + 1, m) at their ends, where `order` (s,) derivatives are met; spans (s,) in seconds."""
+    """Return the coefficients (6, s, m) of powers of u = (t - t_k) / span_k in s segments.
+
+    values (3, s + 1, m): positions and two derivatives at the ends; order (s,): number of derivatives to match; spans
+    (s,): durations in seconds."""
     ends = np.stack([values[:, :-1], values[:, 1:]])                                        # (2, 3, s, m)
     ends = ends * (spans[None, :] ** np.arange(3)[:, None])[None, :, :, None]               # per u
     result = np.zeros((6, *ends.shape[2:]))
@@ -115,7 +117,7 @@ def _coefficients(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> n
 
 
 def _hermite(order: int) -> np.ndarray:
-    """Return the matrix from values and `order` derivatives at u = 0, then at u = 1, to the coefficients of powers of
+    """Return the matrix that maps values and `order` derivatives at u = 0, then at u = 1, to coefficients of powers of
     u."""
     degree = 2 * order + 1
     rows = [[perm(j, d) * (u if j > d else float(j == d)) for j in range(degree + 1)]
@@ -127,7 +129,7 @@ _HERMITE = [_hermite(order) for order in range(3)]
 
 
 def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
-    """Return the d-th derivative, with respect to u (T, 1), of polynomials with coefficients (6, T, m): (T, m)."""
+    """Return the d-th derivative (T, m), with respect to u (T, 1), of polynomials with coefficients (6, T, m)."""
     result = np.zeros(np.broadcast_shapes(u.shape, coefficients.shape[1:]))
     for j in range(5, d - 1, -1):
         result = result * u + perm(j, d) * coefficients[j]

@@ -1,6 +1,6 @@
-"""The trajectories that the joints of a simulation follow at present, and how the goals behind them end.
+"""The trajectories that the joints of a simulation follow, and the outcomes of their goals.
 
-Arrays (n,) are in model order, m joints of a trajectory in its own."""
+Arrays (n,) are in model order, the m joints of a trajectory in its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +17,10 @@ TURN = 2.0 * np.pi
 
 @dataclass
 class Goal:
-    """A trajectory that somebody waits for; `finished` is called with its outcome, once.
+    """A trajectory of an action goal; `finished` is called once with its outcome.
 
-    judge(): how it ended, None while it goes on; its last position is then held whatever the outcome. None: it ends by
-    its tolerances, and is held where it is if these are violated."""
-
+    judge(): returns the outcome, or None while the goal is active; the last position is held after any outcome. judge
+    None: the tolerances determine the outcome; the joints rest where they are if these are violated."""
     trajectory: Trajectory
     tolerances: Tolerances
     finished: Callable[[Outcome], None]
@@ -30,14 +29,13 @@ class Goal:
 
 
 class TrajectoryFollower:
-    """The reference of a simulation: joints follow trajectories, and rest where these ended, until something else
-    commands them.
+    """The reference of a simulation: joints follow trajectories and rest at their ends, until another command.
 
-    * Goals belong to groups, one at a time each. The newest takes its joints from any other, a command from all
-      (`release`). `goals`: those that run, by group.
-    * feed_forward: whether servos follow velocity and acceleration, too: computed torque; else only positions.
-    * A point's efforts are feed-forward in place of the model's: the servo's effort changes by how they differ from the
-      robot's inverse dynamics along the trajectory. Without efforts, it is the model's."""
+    * Goals belong to groups, one active goal each. A new goal takes its joints from other goals; a command takes them
+      from all goals (`release`). `goals`: the active goals by group.
+    * feed_forward: True if servos also follow velocity and acceleration (computed torque), else only positions.
+    * Efforts of points replace the model's feed-forward: the servo's effort changes by their difference from the
+      robot's inverse dynamics along the trajectory. Without them, the model's efforts apply."""
 
     def __init__(self, simulation: Simulation, feed_forward: bool = True):
         self._simulation = simulation
@@ -50,7 +48,7 @@ class TrajectoryFollower:
         self.clear()
 
     def clear(self) -> None:
-        """Let go of all joints, as a reset does; `abort` ends the goals before."""
+        """Release all joints, as a reset does; call `abort` before to end the goals."""
         self._owner: list[Trajectory | None] = [None] * len(self._names)
         self._update()
 
@@ -60,7 +58,7 @@ class TrajectoryFollower:
         self._update()
 
     def _update(self) -> None:
-        """Update for each trajectory in use the columns that are followed, and their joints."""
+        """Update the list of trajectories in use, with their columns and joints."""
         self._mask = np.array([owner is not None for owner in self._owner], dtype=bool)
         self._parts, self._limit = [], np.full(len(self._names), np.inf)
         for trajectory in dict.fromkeys(owner for owner in self._owner if owner is not None):
@@ -68,13 +66,13 @@ class TrajectoryFollower:
             self._parts.append((trajectory, columns, trajectory.joints[columns]))
             if trajectory.limit is not None:
                 self._limit[trajectory.joints[columns]] = trajectory.limit[columns]
-        # Of joints without a trajectory, as far as others' efforts depend on it.
+        # Positions of joints without a trajectory, on which the efforts of others depend.
         self._elsewhere = self._simulation.position
         self._simulation.reference = self if self._parts else None
 
     # --------------------------------------------------------------------------------------------- reference
     def sample(self, times_ns: np.ndarray) -> Sample:
-        """Return the motion at simulated times (k,), as `Reference` says."""
+        """Return the motion at simulated times (k,), see `Reference`."""
         desired = self._desired(times_ns)
         position, velocity, acceleration, effort = desired
         if not self._feed_forward:
@@ -93,7 +91,7 @@ class TrajectoryFollower:
         return Desired(*values)
 
     def _model_effort(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """Return the efforts (k, n) that a servo would give on the reference; no batch, as nodes do not load its
+        """Return the efforts (k, n) of a servo along the reference. Not batched, since nodes do not load that
         kernel."""
         robot, states = self._simulation.robot, zip(position, velocity, acceleration, strict=True)
         effort = np.stack([robot.inverse_dynamics(self._simulation.configuration(q), *rates) for q, *rates in states])
@@ -106,10 +104,11 @@ class TrajectoryFollower:
         self, group: str, points: Points, begin: int, tolerances: Tolerances, finished: Callable[[Outcome], None],
         limit: np.ndarray | None = None, judge: Callable[[], Outcome | None] | None = None,
     ) -> Goal:
-        """Follow points from the time `begin` on, in place of what their joints did.
+        """Follow points from the time `begin` on; replaces the previous motion of their joints.
 
-        A joint in the middle of a trajectory goes on from where it should be, another from where it is. Continuous
-        joints take the short way to the first point. limit is that of the `Trajectory`, judge that of the `Goal`."""
+        A joint in the middle of a trajectory continues from its desired state, others from their present state.
+        Continuous joints take the short way to the first point. limit is that of the `Trajectory`, judge that of the
+        `Goal`."""
         self._forget_after_reset()
         start = self._present(points.joints)
         turns = np.round((points.position[0] - start.position[0]) / TURN) * self._turning[points.joints]
@@ -117,7 +116,7 @@ class TrajectoryFollower:
         trajectory = Trajectory(points, begin, self._simulation.time_ns, start, limit)
         reason = f"a new trajectory of {group} replaced it"
         self._end_goals(set(points.joints.tolist()), reason)
-        self._finish(group, Outcome(Code.INVALID_GOAL, reason))   # if it was for other joints
+        self._finish(group, Outcome(Code.INVALID_GOAL, reason))   # if its goal was for other joints
         self._own(trajectory)
         self.goals[group] = Goal(trajectory, tolerances, finished, judge)
         return self.goals[group]
@@ -136,7 +135,7 @@ class TrajectoryFollower:
         return Desired(*values[:, :, joints])
 
     def cancel(self, group: str, outcome: Outcome) -> None:
-        """End the goal of a group, if one runs, and rest where its joints are."""
+        """End the active goal of a group, if any; its joints rest where they are."""
         goal = self.goals.get(group)
         if goal is not None:
             self._rest(goal.trajectory)
@@ -148,13 +147,13 @@ class TrajectoryFollower:
             goal.finished(outcome)
 
     def _rest(self, trajectory: Trajectory) -> None:
-        """Rest where the joints are that follow a trajectory."""
+        """Let the joints of a trajectory rest where they are."""
         joints = np.array([i for i in trajectory.joints if self._owner[i] is trajectory], dtype=np.intp)
         position, effort = self._simulation.position[joints], np.full(len(joints), np.nan)
         self._own(Trajectory.rest(joints, position, effort, self._simulation.time_ns))
 
     def _end_goals(self, joints: set[int], reason: str) -> None:
-        """End the goals that any of these joints follow; their other joints rest."""
+        """End the goals of any of these joints; the other joints of these goals rest."""
         for group, goal in list(self.goals.items()):
             taken = joints.intersection(goal.trajectory.joints.tolist())
             if taken:
@@ -166,11 +165,11 @@ class TrajectoryFollower:
         for group in list(self.goals):
             self.cancel(group, Outcome(Code.INVALID_GOAL, reason))
         for owner in dict.fromkeys(self._owner):
-            if owner is not None and owner.moves:   # also one that has ended: time may restart
-                self._rest(owner)   # left over from a goal for other joints of the same group
+            if owner is not None and owner.moves:   # also if it has ended: time may restart
+                self._rest(owner)   # remains from a goal for other joints of the same group
 
     def release(self, joints: np.ndarray, reason: str) -> None:
-        """Let go of the joints of a mask (n,), which ends the goals that they follow."""
+        """Release the joints of a mask (n,) and end their goals."""
         self._forget_after_reset()
         released = np.flatnonzero(joints & self._mask).tolist()
         if not released:
@@ -182,15 +181,15 @@ class TrajectoryFollower:
 
     # --------------------------------------------------------------------------------------------- progress
     def error(self, goal: Goal) -> tuple[Desired, np.ndarray]:
-        """Return the desired motion of a goal now, (1, m) each, and the errors (3, m), desired minus present: in
-        position and velocity, zero in acceleration, which nothing measures."""
+        """Return the desired motion of a goal now, (1, m) each, and the errors (3, m), desired minus present: position,
+        velocity, and zeros for acceleration, which is not measured."""
         desired, joints = goal.trajectory.sample(np.array([self._simulation.time_ns])), goal.trajectory.joints
         position = desired.position[0] - self._simulation.position[joints]
         velocity = desired.velocity[0] - self._simulation.qd[joints]
         return desired, np.stack([position, velocity, np.zeros(len(joints))])
 
     def check(self) -> None:
-        """End the goals that left their path, or reached their end, or did not in time."""
+        """End the goals that violate a tolerance, have succeeded, or are out of time."""
         for group, goal in list(self.goals.items()):
             outcome = self._outcome(goal)
             goal.checked = True
@@ -209,7 +208,7 @@ class TrajectoryFollower:
             return goal.judge()
         joints, late = goal.trajectory.joints, self._simulation.time_ns - goal.trajectory.end
         _, errors = self.error(goal)
-        if late < 0 or not goal.checked:   # also of a trajectory that has ended when it is checked first
+        if late < 0 or not goal.checked:   # also on the first check after the end
             violation = self._beyond(errors, goal.tolerances.path[:, joints], joints)
             if violation:
                 return Outcome(Code.PATH_TOLERANCE_VIOLATED, violation)
@@ -223,7 +222,7 @@ class TrajectoryFollower:
         return None
 
     def _beyond(self, errors: np.ndarray, tolerances: np.ndarray, joints: np.ndarray) -> str:
-        """Return the first error (3, m) beyond its tolerance, in words; "" if there is none."""
+        """Return a message about the first error (3, m) beyond its tolerance; "" if there is none."""
         for row, j in np.argwhere(abs(errors) > tolerances)[:1]:
             return (f"joint '{self._names[joints[j]]}': {VARIABLES[row]} is off by {abs(errors[row, j]):.6g}, "
                     f"tolerance {tolerances[row, j]:.6g}")

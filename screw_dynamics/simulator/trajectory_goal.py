@@ -1,6 +1,6 @@
-"""From the messages of a trajectory to its points and tolerances, by the rules of joint_trajectory_controller.
+"""Points and tolerances of trajectory messages, by the rules of joint_trajectory_controller.
 
-Messages are whatever has the fields of trajectory_msgs/JointTrajectory and control_msgs/JointTolerance."""
+Messages are any objects with the fields of trajectory_msgs/JointTrajectory and control_msgs/JointTolerance."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -15,9 +15,9 @@ from .motors import command_names, motor_mask
 from .trajectory import Points
 
 SECOND = 1_000_000_000     # nanoseconds
-AT_REST = 1.2e-7           # largest velocity of a last point: the rounding of a number of single precision
-BEYOND = 1e-6              # how far a point may lie outside the position limits: planners round
-MOST_POINTS = 100_000      # of a trajectory: they take half a second
+AT_REST = 1.2e-7           # largest velocity of a last point: rounding error of single precision
+BEYOND = 1e-6              # tolerance of the position limits, for rounding errors of planners
+MOST_POINTS = 100_000      # points of a trajectory, which take half a second to read
 FIELDS = ("positions", "velocities", "accelerations")
 VARIABLES = ("position", "velocity", "acceleration")
 
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 class GoalError(ValueError):
-    """The error of a trajectory that is refused: `code`, and a text that names the joint, the point and the value."""
+    """The error of a refused trajectory: `code`, and a text with the joint, the point and the value."""
 
     def __init__(self, code: Code, text: str):
         super().__init__(text)
@@ -49,7 +49,7 @@ class GoalError(ValueError):
 
 
 class GoalRules(NamedTuple):
-    """The rules by which a group accepts goals: for these joints, in any order."""
+    """The rules by which a group accepts goals for its joints, in any order."""
 
     joints: Sequence[str]
     allow_partial: bool = False            # goals for some of the joints only
@@ -57,7 +57,7 @@ class GoalRules(NamedTuple):
 
 
 def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
-    """Return the points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
+    """Return the points of a JointTrajectory, with joints in the order of the message. Raises `GoalError`.
 
     Efforts that are all zero count as not given."""
     joints = _read_joints(msg.joint_names, rules, model)
@@ -81,7 +81,7 @@ def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits
         efforts[i] = bool(len(point.effort))
     points = Points(joints, times, *values, order)
     _check_values(points, msg.joint_names, rules, limits)
-    efforts &= points.effort.any()   # all zero is how some write that there are none
+    efforts &= points.effort.any()   # some senders fill in zeros instead of leaving efforts out
     _check_efforts(points, efforts, msg.joint_names, model)
     return points._replace(effort=np.where(efforts[:, None], points.effort, np.nan))
 
@@ -139,8 +139,10 @@ def _check_values(points: Points, names: Sequence[str], rules: GoalRules, limits
 
 
 def _check_efforts(points: Points, given: np.ndarray, names: Sequence[str], model: Model) -> None:
-    """Efforts replace what the model has along the trajectory, which for a motor behind a spring is not known: where
-    the link is then does not follow from where the motor is."""
+    """Raise GoalError for nonzero efforts of a motor behind a spring.
+
+    Efforts replace the model's along the trajectory; these are unknown here, since the position of the motor does not
+    determine that of the link."""
     behind = motor_mask(model)[points.joints]
     for i, j in np.argwhere(given[:, None] & behind & (points.effort != 0.0))[:1]:
         raise GoalError(
@@ -150,10 +152,10 @@ def _check_efforts(points: Points, given: np.ndarray, names: Sequence[str], mode
 
 
 def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:
-    """Return the start of a trajectory in simulated time, for the stamp of its header; 0 means now.
+    """Return the start of a trajectory in simulated time from the stamp of its header; 0 means now.
 
-    now: simulated time. clock: present time of the clock of stamps. Raises `GoalError` if the trajectory would have
-    ended already."""
+    now: simulated time. clock: present time of the stamps' clock. Raises `GoalError` if the trajectory would have ended
+    already."""
     if not stamp:
         return now
     begin = now + stamp - clock
@@ -165,9 +167,9 @@ def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:
 
 
 class Tolerances(NamedTuple):
-    """Largest deviations of n joints from a trajectory, inf where there is none; goal_time in nanoseconds.
+    """Largest deviations of n joints from a trajectory, inf for none; goal_time in nanoseconds.
 
-    path and goal (3, n): in position, velocity and acceleration, on the way and at the end."""
+    path and goal (3, n): position, velocity and acceleration, during the trajectory and at its end."""
 
     path: np.ndarray
     goal: np.ndarray
@@ -175,23 +177,22 @@ class Tolerances(NamedTuple):
 
     @classmethod
     def of(cls, n: int) -> "Tolerances":
-        """None at all."""
+        """Return infinite tolerances of n joints."""
         return cls(np.full((3, n), np.inf), np.full((3, n), np.inf), np.inf)
 
 
 def enforced(value: float) -> float:
-    """Return a tolerance of a parameter, where 0 means none."""
+    """Return the tolerance of a parameter value; 0 means none."""
     return value if value > 0.0 else np.inf
 
 
 def read_tolerances(
     goal: Any, defaults: Tolerances, joints: Mapping[str, int], warn: Callable[[str], None]
 ) -> Tolerances:
-    """Return the tolerances of a FollowJointTrajectory goal over the defaults of its group; `joints`: indices of its
-    joints.
+    """Return the tolerances of a FollowJointTrajectory goal, with the defaults of its group.
 
-    0 leaves the default, -1 means none. For any other negative value, or a joint the group does not have, all defaults
-    apply, and `warn` receives why, as with joint_trajectory_controller."""
+    joints: indices of the group's joints. 0 selects the default, -1 means none. For other negative values or an unknown
+    joint all defaults apply and `warn` is called with the cause, as in joint_trajectory_controller."""
     try:
         span = goal.goal_time_tolerance.sec * SECOND + goal.goal_time_tolerance.nanosec
         return Tolerances(

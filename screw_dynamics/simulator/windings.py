@@ -1,4 +1,4 @@
-"""Electric motors of a simulated robot: current loops give the torques that are commanded, as far as voltages reach."""
+"""Current-controlled electric motors of a simulated robot."""
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +10,7 @@ from screw_dynamics.robot import Robot
 
 
 def under_current_control(robot: Robot) -> Robot:
-    """Return the robot whose windings have current loops: commands, servos, brakes and faults are torques of its
-    motors."""
+    """Return the robot with current loops on its windings: commands, servos, brakes and faults are motor torques."""
     if not any(drive.winding for drive in robot.model.drives.values()):
         return robot
     links = Robot(undriven(robot.model), robot.gravity, robot.representation, robot.source)
@@ -22,7 +21,7 @@ def under_current_control(robot: Robot) -> Robot:
 
 
 class Windings:
-    """The windings of electric motors with current loops: `names`, of the motors' coordinates."""
+    """The windings of current-controlled motors; `names`: the motors' coordinates."""
 
     def __init__(self, model: Model):
         own = [(name, k, drive.ratio, drive.electric) for joint, drive in model.drives.items()
@@ -34,6 +33,7 @@ class Windings:
         self._resistance = np.array([it.resistance for *_, it in own])
 
     def state(self, effort: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Currents (m,), A, and voltages, V, under efforts (n,) at velocities (n,): i = torque / k, R i + k omega."""
+        """Return currents (m,), A, and voltages, V, under efforts (n,) at velocities (n,): i = torque / k,
+        R i + k omega."""
         current = effort[self._at] / self._constant
         return current, self._resistance * current + self._constant * qd[self._at]

@@ -1,5 +1,5 @@
-"""Estimation from measured efforts, beyond the model: external torques and contacts, and what a link carries. No ROS.
-May import robot and what is below it."""
+"""Estimation from measured efforts: external torques, contact wrenches and payloads. No ROS. May import robot and lower
+layers."""
 from .contact_wrench import ContactWrench, contact_wrench
 from .momentum_observer import MomentumObserver
 from .payload_identification import Payload, identify_payload

@@ -1,4 +1,4 @@
-"""The wrench at one link that external joint torques are due to."""
+"""Estimation of the wrench on one link from external joint torques."""
 from typing import NamedTuple
 
 import numpy as np
@@ -7,43 +7,43 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 
-LEVER = 0.1     # m: at this distance a force and its torque count alike in least squares and condition
+LEVER = 0.1     # m: torques are scaled by this length in least squares and in the condition number
 TOLERANCE = 0.01
 
 
 class ContactWrench(NamedTuple):
-    """Wrench at one link that explains external efforts, the result of `contact_wrench`.
+    """Wrench on one link that explains external efforts, the result of `contact_wrench`.
 
     Parameters
     ----------
     wrench : ndarray (6,)
         Torque and force on the link at its origin, resolved in its frame, N m and N.
     hidden : ndarray (6 - rank, 6)
-        Unit wrenches, orthogonal, that move no joint. Their share of the wrench is taken for zero.
+        Orthogonal unit wrenches that cause no joint effort. The components of the wrench along them are set to 0.
     condition : float
-        Largest over smallest singular value of the rest: the factor by which errors of torques are amplified.
+        Condition number of the observable part: the amplification of errors of the torques.
     residual : float
-        Root mean square of the torques (N m, N) that no wrench at this link explains.
+        Root mean square of the torques (N m, N) that no wrench on this link explains.
 
     Notes
     -----
-    Condition and hidden directions are for a wrench with torques over 0.1 m.
+    The condition number and hidden wrenches are computed with torques divided by 0.1 m.
     """
 
     wrench: np.ndarray      # (6,) torque, force on the link at its origin, resolved in its frame, N m and N
-    hidden: np.ndarray      # (6 - rank, 6) unit wrenches, orthogonal, that move no joint: their share is taken for zero
-    condition: float        # largest over smallest singular value of the rest: how much errors of torques are amplified
-    residual: float         # root mean square of the torques (N m, N) that no wrench at this link explains
+    hidden: np.ndarray      # (6 - rank, 6) orthogonal unit wrenches that cause no joint effort
+    condition: float        # condition number of the observable part: the amplification of errors of the torques
+    residual: float         # root mean square of the torques (N m, N) that no wrench on this link explains
 
     @property
     def rank(self) -> int:
-        """The number of independent wrenches that the joints feel here."""
+        """The number of independent wrenches that are observable from joint efforts."""
         return 6 - len(self.hidden)
 
 
 def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
                    tolerance: float = TOLERANCE) -> ContactWrench:
-    """Estimate the wrench on a link that best explains external efforts: J^T W = tau in least squares.
+    """Estimate the wrench on a link from external efforts: the least-squares solution of J^T W = tau.
 
     Parameters
     ----------
@@ -52,17 +52,17 @@ def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
     q : array_like (nq,)
         Configuration.
     torque : array_like (n,)
-        External efforts, as MomentumObserver estimates them; those that are not finite are left out.
+        External efforts, as MomentumObserver estimates them. Values that are not finite are omitted.
     link : str
         Link on which the wrench acts.
     tolerance : float, optional
-        Singular value, as a share of the largest one, below which a direction of the wrench is not observable; < 1.
+        Singular value, relative to the largest one, below which a direction of the wrench is not observable; < 1.
 
     Returns
     -------
     ContactWrench
-        Wrench at the origin of the link, and the directions that are observable. Near a singular configuration, or on a
-        robot of fewer than 6 joints, the wrench is 0 along the others.
+        Wrench at the origin of the link. Its components along unobservable directions are 0, as near a singular
+        configuration or on a robot with fewer than 6 joints.
     """
     q, torque = checks.vector("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
     if torque.ndim != 1:

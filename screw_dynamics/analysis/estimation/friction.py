@@ -1,4 +1,4 @@
-"""The efforts of friction as they are measured: Coulomb friction has no sign at rest."""
+"""Friction efforts for comparison with measurements: the sign of Coulomb friction is smooth at rest."""
 import numpy as np
 
 from screw_dynamics.algorithms.friction import smooth_sign
@@ -6,6 +6,6 @@ from screw_dynamics.robot import Robot
 
 
 def smooth_friction(robot: Robot, qd: np.ndarray) -> np.ndarray:
-    """Robot.friction_torque (..., n); within STICTION of rest, where a joint may take anything up to its friction, the
-    sign is linear."""
+    """Return Robot.friction_torque (..., n) with a sign that is linear within STICTION of rest, where the friction of a
+    joint is undetermined."""
     return robot.friction_torque(qd) + robot.model.friction * (smooth_sign(qd) - np.sign(qd))

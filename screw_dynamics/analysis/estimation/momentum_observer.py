@@ -15,19 +15,19 @@ from .friction import smooth_friction
 
 
 class MomentumObserver:
-    """An observer of the efforts with which the environment acts on the joints.
+    """An observer of the efforts of the environment on the joints.
 
     Parameters
     ----------
     robot : Robot
         Model of the robot.
     gain : array_like
-        K in 1/s, > 0: one number for all joints, or (n,).
+        K in 1/s, > 0: one number, or (n,).
     friction : bool, optional
         Subtract the model's damping and Coulomb friction.
     gap : float, optional
-        Time in s. A longer time between two measurements of a joint starts its estimate anew, as does time that runs
-        backwards.
+        Time in s. The estimate of a joint restarts if more time passes between two of its measurements, or if time
+        decreases.
 
     Notes
     -----
@@ -37,13 +37,13 @@ class MomentumObserver:
         for t, q, qd, tau in measurements:
             external = observer.update(t, q, qd, tau)
 
-    With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which needs no
-    acceleration. The residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) follows r' = K
+    With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which contains no
+    acceleration. The residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) obeys r' = K
     (tau_external - r): it is each joint's external effort through a low-pass filter of time constant 1 / K.
 
-    Between two measurements the filter is exact, for the mean external effort in between; the integral is a trapezoid,
-    of an error of the second order in the time step. What the model lacks (payload, friction, bias of the efforts)
-    appears in the estimate. An observer is not for several threads at once.
+    Between two measurements the filter is exact for the mean external effort in the interval; the integral is
+    trapezoidal, with an error of second order in the time step. Model errors (payload, friction, bias of the efforts)
+    appear in the estimate. An observer is not thread-safe.
     """
 
     def __init__(self, robot: Robot, gain: ArrayLike, friction: bool = True, gap: float = math.inf):
@@ -54,7 +54,7 @@ class MomentumObserver:
 
     @property
     def robot(self) -> Robot:
-        """The model in use. Another one of the same joints, as with a payload, may be set: the estimate goes on."""
+        """The model. It may be replaced by one with the same joints, such as with a payload, without a restart."""
         return self._robot
 
     @robot.setter
@@ -63,12 +63,12 @@ class MomentumObserver:
             raise ValueError(f"the other robot must have the joints {', '.join(self._robot.joint_names)}, "
                              f"not {', '.join(robot.joint_names)}")
         self._robot = robot
-        if self._last is not None:      # the momentum of the other model, or its change would be taken for a force
+        if self._last is not None:      # otherwise the change of the momentum would appear as an external effort
             self._momentum, self._rate = self._motion(*self._last)
 
     @property
     def gain(self) -> np.ndarray:
-        """K (n,) in 1/s."""
+        """The gain K (n,) in 1/s."""
         return self._gain
 
     @gain.setter
@@ -85,7 +85,7 @@ class MomentumObserver:
         return self._torque.copy()
 
     def reset(self) -> None:
-        """Forget all measurements: the estimate starts at zero with the next one."""
+        """Discard all measurements: the estimate restarts at zero with the next one."""
         n = self._robot.n
         self._time, self._torque = np.full(n, np.nan), np.full(n, np.nan)
         self._momentum = self._rate = np.full(n, np.nan)
@@ -97,14 +97,14 @@ class MomentumObserver:
         Parameters
         ----------
         t : array_like
-            Time in s of all joints, or (n,). Joints whose time has not changed keep their estimate.
+            Time in s of all joints, or (n,). Joints whose time is unchanged keep their estimate.
         q : array_like (nq,)
             Position.
         qd : array_like (n,)
             Velocity.
         tau : array_like (n,)
-            Measured efforts. A joint whose effort is not finite has the estimate NaN, and starts anew when it has one.
-            The others do not need it.
+            Measured efforts. The estimate of a joint is NaN while its effort is not finite, and restarts with the next
+            finite one. Other joints are not affected.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class MomentumObserver:
         Raises
         ------
         ValueError
-            If q, qd or tau is not of one state.
+            If q, qd or tau is not one state.
         """
         n = self._robot.n
         q = checks.real_numbers("q", q, self._robot.nq)
@@ -124,7 +124,7 @@ class MomentumObserver:
                 raise ValueError(f"{name} must be of one state, not of shape {x.shape}")
         t = checks.each("t", t, n)
         h = t - self._time
-        due = h != 0.0                  # NaN, of a joint that is new, is due
+        due = h != 0.0                  # also True for NaN, of a joint without a previous measurement
         if not due.any():
             return self.torque
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -141,7 +141,7 @@ class MomentumObserver:
         return self.torque
 
     def _motion(self, q, qd, tau):
-        """Return the momentum p, and its rate under the measured efforts and the model alone."""
+        """Return the momentum p and its rate under the measured efforts without external ones."""
         robot = self._robot
         rate = tau + qd @ robot.coriolis_matrix(q, qd) - robot.gravity_torque(q)
         return robot.mass_matrix(q) @ qd, rate - smooth_friction(robot, qd) if self.friction else rate

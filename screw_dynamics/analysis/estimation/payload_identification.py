@@ -1,4 +1,4 @@
-"""Payload identification of a link, from a recorded motion: linear regression in the inertial parameters of a body.
+"""Payload identification of a link from a recorded motion: linear regression in the inertial parameters of a body.
 
 C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
 Robotics Research 5(3), 1986: the efforts of a rigid body are linear in phi = (m, m c, Theta), its mass, first moment
@@ -21,12 +21,12 @@ from .friction import smooth_friction
 from .smoothing import Piece, autocovariances, check_efforts, correlation_times, motion_pieces
 
 FRICTION = ("model", "estimate", "none")
-WINDOW = 0.2            # s: motions much faster than that are smoothed away
-REST = 0.01             # rad/s or m/s: below it a joint with friction tells nothing, friction may have any sign
-LEAST_MASS, SIZE = 1.0, 0.1         # kg, m: a load is expected to be of that mass, or more, and size
-SIGNAL = 3.0            # times its standard deviation: what the parameter of an expected load must be to be observable
-ROUNDING = 1e-6         # of the efforts: no residual is less
-UNEXPLAINED = 0.5       # of the efforts: what leaves more of them is no model of the robot
+WINDOW = 0.2            # s: much faster motions are filtered out
+REST = 0.01             # rad/s or m/s: slower joints with friction are not used, since the sign of friction is unknown
+LEAST_MASS, SIZE = 1.0, 0.1         # kg, m: minimum mass and size of the expected load
+SIGNAL = 3.0            # minimum ratio of an expected parameter to its standard deviation to be observable
+ROUNDING = 1e-6         # of the efforts: lower bound of residuals
+UNEXPLAINED = 0.5       # of the efforts: above this residual the model does not fit the robot
 
 
 class Payload(NamedTuple):
@@ -39,30 +39,30 @@ class Payload(NamedTuple):
     com : ndarray (3,)
         Center of mass in the link's frame, m.
     inertia : ndarray (3, 3)
-        Inertia about the center of mass, kg m^2; 0 unless all of it is observable.
+        Inertia about the center of mass, kg m^2; 0 unless it is fully observable.
     parameters : ndarray (10,)
-        Parameters as robot.inertial_parameters, about the origin of the link's frame.
+        Parameters as in Robot.inertial_parameters, about the origin of the link's frame.
     standard_deviations : ndarray (10,)
-        Standard deviations of the parameters; infinite where a parameter is not observable.
+        Standard deviations of the parameters; infinite if not observable.
     observable : ndarray (10,) of bool
-        True for the observable parameters. The others, which the motion does not show, are 0.
+        True for observable parameters. The others are set to 0.
     samples : int
         Number of recorded states that were used.
     residual : float
-        Root mean square of the efforts that are not explained, N m and N.
+        Root mean square of the unexplained efforts, N m and N.
     effort : float
         Root mean square of the measured efforts.
     """
 
     mass: float                         # kg
     com: np.ndarray                     # (3,) center of mass in the link's frame, m
-    inertia: np.ndarray                 # (3, 3) about the center of mass, kg m^2; 0 unless all of it is observable
-    parameters: np.ndarray              # (10,) as robot.inertial_parameters, about the origin of the link's frame
-    standard_deviations: np.ndarray     # (10,) of these; infinite where it is not observable
+    inertia: np.ndarray                 # (3, 3) about the center of mass, kg m^2; 0 unless it is fully observable
+    parameters: np.ndarray              # (10,) as Robot.inertial_parameters, about the origin of the link's frame
+    standard_deviations: np.ndarray     # (10,) of the parameters; infinite if not observable
     observable: np.ndarray              # (10,) bool
-    samples: int                        # recorded states that were used
-    residual: float                     # root mean square of the efforts that are not explained, N m and N
-    effort: float                       # and of those measured
+    samples: int                        # number of recorded states used
+    residual: float                     # root mean square of the unexplained efforts, N m and N
+    effort: float                       # root mean square of the measured efforts
 
     def require_plausible(self) -> None:
         """Raise ValueError if the payload is not plausible.
@@ -70,8 +70,8 @@ class Payload(NamedTuple):
         Raises
         ------
         ValueError
-            If efforts are not explained, or a mass is negative beyond its uncertainty. Then the recording is of another
-            robot, or efforts have other units or signs.
+            If efforts are not explained, or the mass is significantly negative. The recording may then be of another
+            robot, or the efforts may have other units or signs.
         """
         if self.residual > UNEXPLAINED * self.effort:
             raise ValueError(f"the residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m, must be "
@@ -81,7 +81,7 @@ class Payload(NamedTuple):
                              f"residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m")
 
     def require_physical(self) -> None:
-        """Raise ValueError unless mass and center are observable, and some rigid body has these parameters."""
+        """Raise ValueError unless mass and center of mass are observable and a rigid body can have the parameters."""
         unknown = [name for name, seen in zip(NAMES[:4], self.observable, strict=False) if not seen]
         if unknown:
             raise ValueError(f"{', '.join(unknown)} not observable: turn the link about two horizontal axes")
@@ -95,7 +95,7 @@ class Payload(NamedTuple):
 
 def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",
                      window: float = WINDOW, forces: Sequence[Element] = ()) -> Payload:
-    """Estimate what a link carries beyond the model from a recorded motion.
+    """Estimate the load on a link, relative to the model, from a recorded motion.
 
     Parameters
     ----------
@@ -108,15 +108,15 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     q : array_like (m, nq)
         Positions.
     tau : array_like (m, n)
-        Efforts. Those of a floating base are 0 where nothing touches the robot, and tell as much as others. Efforts
-        that are NaN are left out.
+        Efforts. Those of a floating base are 0 without contacts, and are used like others. Efforts that are NaN are
+        omitted.
     friction : {"model", "estimate", "none"}, optional
-        Take the model's damping and Coulomb friction off the efforts; estimate them for each joint along with the load;
-        or leave them.
+        Subtract the model's damping and Coulomb friction from the efforts; estimate them per joint along with the load;
+        or neglect them.
     window : float, optional
         Time in s over which positions and efforts are smoothed.
     forces : sequence of Element, optional
-        Elements of screw_dynamics.forces that are known to act, at the times t.
+        Force elements of screw_dynamics.forces that act during the recording, at the times t.
 
     Returns
     -------
@@ -126,16 +126,17 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     Raises
     ------
     ValueError
-        If the recording is too short, or an effort infinite.
+        If the recording is too short, or an effort is infinite.
 
     Notes
     -----
-    Velocities and accelerations come from q, which is smoothed as the efforts are, in each piece of the recording
-    without gaps. Joints slower than REST are left out where there is friction.
+    Velocities and accelerations are derivatives of q, which is filtered like the efforts, in each gap-free segment of
+    the recording. Joints with friction are omitted while slower than REST.
 
-    Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
-    time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
-    times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated.
+    Joints are weighted by the residual's variance. Standard deviations follow from the residual and its correlation in
+    time. A parameter is observable if that of a load of the estimated mass, at least 1 kg, and of size 0.1 m is at
+    least three standard deviations. The bias from noise of q in the accelerations, which reduces inertias, is
+    corrected.
     """
     robot.model.known_link(link)
     checks.one_of("friction", friction, FRICTION)
@@ -144,7 +145,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     t, window = checks.real_numbers("t", t, len(q)), checks.positive("window", window)
     found = motion_pieces(robot, t, q, tau, window, forces=forces)
     rows = [_equations(robot, link, piece, friction) for piece in found]
-    axes = 0, 0, 0, 1, 1     # of time
+    axes = 0, 0, 0, 1, 1     # the time axis of each array
     equations = Equations(*map(np.concatenate, zip(*rows, strict=True), axes))
     noise = np.average([piece.acceleration_noise for piece in found], axis=0, weights=[len(piece.q) for piece in found])
     moving = _moving(robot, link)
@@ -152,9 +153,9 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
 
 
 class Equations(NamedTuple):
-    """b = Y x at N instants and the n joints that move the link; x = phi, then the joints' friction if it is estimated.
+    """Equations b = Y x at N instants for the n joints that move the link; x = phi, then friction if it is estimated.
 
-    Where no equation holds, Y and b are 0. Beside them how they change with the acceleration of each joint k."""
+    Y and b are 0 where no equation holds. Y_k, b_k: their derivatives with respect to the acceleration of joint k."""
 
     Y: np.ndarray       # (N, n, 10 + f)
     b: np.ndarray       # (N, n)
@@ -164,7 +165,7 @@ class Equations(NamedTuple):
 
 
 def _moving(robot, link):
-    """Return the velocities, by index, that move a link."""
+    """Return the indices of the velocities that move a link."""
     q = robot.integrate(robot.neutral(), np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
     joints = np.flatnonzero(np.abs(robot.jacobian(q, link)).max(axis=0) > 0.0)
     if not len(joints):
@@ -199,8 +200,8 @@ def _equations(robot: Robot, link: str, piece: Piece, friction: str) -> Equation
 
 
 def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.ndarray:
-    """(k, n, 2 r): in the row of each of the r joints that rub its rate and the rate's sign, smoothed as the efforts
-    are."""
+    """Return columns (k, n, 2 r) of friction: for each of r joints with friction its filtered rate and sign, in its
+    row."""
     rate = piece.qd[:, joints]
     viscous, dry = piece.smooth(rate), piece.smooth(smooth_sign(rate))
     unit = np.eye(len(joints))[:, rubs]
@@ -208,7 +209,7 @@ def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.
 
 
 def _solve(equations: Equations, noise: np.ndarray, samples: int, tau: np.ndarray) -> Payload:
-    """Weighted least squares, three times: weights and expected load come from the solution before."""
+    """Return the Payload by three iterations of weighted least squares; each updates weights and expected load."""
     Y, b, valid = equations[:3]
     counts = valid.sum(axis=0)
     if counts.sum() <= Y.shape[2]:
@@ -235,12 +236,11 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int, tau: np.ndarra
 
 
 def _weighted(equations, noise, weight, scale, smallest):
-    """Return the solution x and the standard deviations (10,) of phi, for a weight, 1 / variance, of each joint's
-    equations.
+    """Return the solution x and the standard deviations (10,) of phi, for weights (inverse variances) of the joints.
 
-    The expected product of errors that noise of the accelerations makes in Y and b is taken off the normal equations.
-    Directions of phi / scale with less than the `smallest` information are given up; they count with an uncertainty of
-    1, as large as an expected load."""
+    The expected effect of acceleration noise on the products of Y and b is subtracted from the normal equations.
+    Directions of phi / scale with less than the `smallest` information are omitted; their uncertainty is set to 1, the
+    size of an expected load."""
     Y, b, _, Y_k, b_k = equations
     root = np.sqrt(weight)[:, None]
     A, d, A_k, d_k = Y * root, b * root[:, 0], Y_k * root, b_k * root[:, 0]
@@ -257,8 +257,8 @@ def _weighted(equations, noise, weight, scale, smallest):
 
 
 def regressor(twist: np.ndarray, acceleration: np.ndarray, gravity: np.ndarray) -> np.ndarray:
-    """Y (..., 6, 10), with the wrench Y phi of a rigid body, of its body-fixed twist (..., 6), the twist's derivative,
-    and gravity (..., 3) in its frame.
+    """Return Y (..., 6, 10) with the wrench Y phi of a rigid body, from its body-fixed twist (..., 6), the twist's
+    derivative, and gravity (..., 3) in its frame.
 
     With a = v' + w x v - gravity the force is m a + w' x m c + w x (w x m c), the torque m c x a + Theta w' +
     w x Theta w."""
@@ -274,12 +274,12 @@ def regressor(twist: np.ndarray, acceleration: np.ndarray, gravity: np.ndarray) 
 
 
 def _tilde(v):
-    """(..., 3, 3) with tilde(v) x = v x x."""
+    """Return (..., 3, 3) with tilde(v) x = v x x."""
     return np.cross(v[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def _on_inertia(v):
-    """(..., 3, 6) with on_inertia(v) (xx, xy, yy, xz, yz, zz) = Theta v."""
+    """Return (..., 3, 6) with on_inertia(v) (xx, xy, yy, xz, yz, zz) = Theta v."""
     L = np.zeros((*v.shape, 6))
     for column, (i, j) in enumerate(zip(*UPPER, strict=True)):
         L[..., i, column] = v[..., j]

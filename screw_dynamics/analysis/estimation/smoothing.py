@@ -1,4 +1,4 @@
-"""Recorded positions as smooth motions, and measured efforts smoothed alike: Savitzky-Golay filters.
+"""Savitzky-Golay filters for recorded positions, their derivatives and measured efforts.
 
 A. Savitzky, M. J. E. Golay, "Smoothing and differentiation of data by simplified least squares procedures", Analytical
 Chemistry 36, 1964."""
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are first used: signal takes 0.8 s, for which nodes would wait
+import scipy  # submodules load on first use: signal takes 0.8 s, which nodes avoid
 
 from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
@@ -15,41 +15,41 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 DEGREE = 3      # of the polynomial that fits each window
-STEPS = 2.0     # of an encoder: what moves on by more was not seen for a while
+STEPS = 2.0     # encoder steps: a larger change indicates held samples
 
 
 class Piece(NamedTuple):
-    """An uninterrupted piece of a recording at a uniform step: arrays (k, nq), or (k, n)."""
+    """A gap-free segment of a recording with a uniform time step: arrays (k, nq), or (k, n)."""
 
     t: np.ndarray                       # (k,)
-    q: np.ndarray                       # smoothed, and its derivatives
+    q: np.ndarray                       # filtered; qd, qdd: its derivatives
     qd: np.ndarray
     qdd: np.ndarray
-    effort: np.ndarray                  # as measured, and of known forces
-    acceleration_noise: np.ndarray      # (nq), or (n), variance of qdd, by what the filter takes off q
-    points: int                         # in a window
+    effort: np.ndarray                  # measured, plus that of known forces
+    acceleration_noise: np.ndarray      # (nq), or (n), variance of qdd, estimated from the residual of q
+    points: int                         # per window
     degree: int = DEGREE
 
     @property
     def kept(self) -> np.ndarray:
-        """Two samples a window, whole windows alone: what is left to be said after smoothing."""
+        """Indices of two samples per window, full windows only: the information that remains after filtering."""
         half = self.points // 2
         return np.arange(half, len(self.q) - half, half)
 
     @property
     def slowest(self) -> np.ndarray:
-        """The least magnitude (k, n) of the velocities in the window about each sample: 0 where a joint turns back."""
+        """The least magnitude (k, n) of the velocities in the window about each sample; 0 if a joint reverses."""
         low, high = (of(self.qd, self.points, axis=0) for of in (
             scipy.ndimage.minimum_filter1d, scipy.ndimage.maximum_filter1d))
         return np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
 
     def smooth(self, x: np.ndarray) -> np.ndarray:
-        """Return a signal (k, ...), smoothed as q is, at `kept`."""
+        """Return a signal (k, ...), filtered like q, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
 
 
 def check_efforts(model: Model, tau: np.ndarray) -> None:
-    """Raise ValueError if one of the efforts (m, n) of a recording is infinite; those that are NaN are missing."""
+    """Raise ValueError if an effort (m, n) of a recording is infinite; NaN means missing."""
     for row, joint in np.argwhere(np.isinf(tau))[:1]:
         raise ValueError(f"tau is {tau[row, joint]} at sample {row} of {velocity_names(model)[joint]}: must be finite, "
                          "or NaN where it was not measured")
@@ -57,9 +57,10 @@ def check_efforts(model: Model, tau: np.ndarray) -> None:
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
                   forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
-    """Return the pieces of a robot's recording, in velocities; to the efforts those of force elements are added.
+    """Return the segments of a robot's recording with velocities (n,); efforts of force elements are added.
 
-    breaks: rows before which a piece ends. Raises ValueError if there is none, or an element does not fit the robot."""
+    breaks: rows at which a new segment starts. Raises ValueError if there is no segment, or an element does not fit the
+    robot."""
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
     found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree, breaks)]
     if not found:
@@ -71,12 +72,12 @@ def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, w
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
            breaks: Sequence[int] = ()) -> Iterator[Piece]:
-    """Yield the uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
-    window / 2, and none goes on over one of `breaks`.
+    """Yield the gap-free segments of a recording t (m,), q (m, nq) and tau (m, n).
 
-    Samples are interpolated to a uniform step, the median of those of t, of each signal those that are `fresh`; a piece
-    shorter than two windows is left out. degree: of the polynomial that fits each window. Raises ValueError if a window
-    has fewer than degree + 2 points."""
+    Segments end where time does not increase, at gaps above window / 2, and before rows in `breaks`. Samples are
+    interpolated to a uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter
+    than two windows are omitted. degree: of the polynomial in each window. Raises ValueError if a window has fewer than
+    degree + 2 points."""
     steps = np.diff(t)
     if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:
         return
@@ -92,11 +93,11 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
 
 
 def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """Return a mask (k,) of the samples of a signal x (k,) that a slower source has updated.
+    """Return a mask (k,) of the samples of a signal x (k,) that are new, not held from a slower source.
 
-    The others are held: their value repeats for less than `longest` (s) between two changes. For an encoder, whose
-    changes are multiples of its resolution, both changes must exceed STEPS times the resolution. A signal at rest and a
-    signal that changes by single encoder steps have no held samples."""
+    Held samples repeat a value for less than `longest` (s) between two changes. For an encoder, whose changes are
+    multiples of its resolution, both changes must exceed STEPS times the resolution. A signal at rest and a signal that
+    changes by single encoder steps have no held samples."""
     change = np.abs(np.diff(x))
     starts = np.flatnonzero(np.append(True, change != 0.0))
     ends = np.append(starts[1:], len(x)) - 1
@@ -109,7 +110,7 @@ def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
 
 
 def _resolution(steps):
-    """Return the step of which most steps are multiples; 0 if there is none."""
+    """Return the step of which most changes are multiples; 0 if there is none."""
     if not len(steps):
         return 0.0
     multiples = steps / steps.min()
@@ -126,28 +127,31 @@ def _piece(t, q, tau, step, points, degree, longest):
         return scipy.interpolate.CubicSpline(t[new], x[new])(np.minimum(times, t[new][-1]))    # no corners
     position, effort = (np.stack([uniform(x) for x in signal.T], axis=1) for signal in (q, tau))
     smooth = [scipy.signal.savgol_filter(position, points, degree, d, step, axis=0) for d in range(3)]
-    # What a projection h leaves of white noise has 1 - 2 h_0 + sum h^2 = 1 - h_0 of its variance.
+    # The residual of a projection h of white noise has 1 - 2 h_0 + sum h^2 = 1 - h_0 of its variance.
     noise = np.var(position - smooth[0], axis=0) / (1.0 - scipy.signal.savgol_coeffs(points, degree)[points // 2])
     gain = np.sum(scipy.signal.savgol_coeffs(points, degree, 2, step) ** 2)
     return Piece(times, *smooth, effort, gain * noise, points, degree)
 
 
 def in_velocities(model: Model, piece: Piece) -> Piece:
-    """Return the piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions
-    and positions, which turn with the joint, counts as the same in all directions."""
+    """Return the segment with velocities and accelerations (k, n) instead of derivatives of q.
+
+    The noise of quaternions and of positions, which rotate with the joint, is taken as isotropic."""
     qd, qdd = configuration_space.velocities(model, piece.q, piece.qd, piece.qdd)
     noise, numbers = np.empty(model.n), piece.acceleration_noise
     for kind, of, rates in zip(model.joint_kinds, model.q_slices.values(), model.v_slices.values(), strict=True):
         own = numbers[of]
-        turn = 4.0 / 3.0 * own[-4:].sum()                   # w' = 2 r^-1 r'', and a unit quaternion has 3 directions
+        turn = 4.0 / 3.0 * own[-4:].sum()                   # w' = 2 r^-1 r''; a unit quaternion has 3 free directions
         noise[rates] = {"spherical": [turn] * 3, "free": [turn] * 3 + [own[:3].mean()] * 3,
                         "planar": [own[-1], *[own[:2].mean()] * 2]}.get(kind, own)
     return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
 
 
 def autocovariances(rest: np.ndarray, valid: np.ndarray, lags: int) -> np.ndarray:
-    """Return the sums (n, lags) of the products of residuals (k, n) that lie 0, 1, ... samples apart, of those that are
-    valid; 0 from a quarter of their number on, and where there are few. Those of several recordings add up."""
+    """Return the sums (n, lags) of products of valid residuals (k, n) that are 0, 1, ... samples apart.
+
+    Lags from a quarter of the number of residuals on are 0, as are joints with few residuals. The sums of several
+    recordings add up."""
     found = np.zeros((rest.shape[1], lags))
     for j in range(len(found)):
         r = rest[valid[:, j], j]
@@ -158,7 +162,7 @@ def autocovariances(rest: np.ndarray, valid: np.ndarray, lags: int) -> np.ndarra
 
 
 def correlation_times(covariances: np.ndarray) -> np.ndarray:
-    """Return the number (n,), >= 1, of residuals of each joint that count as one independent one, by autocovariances
+    """Return the correlation times (n,), >= 1: the number of residuals per independent one, from autocovariances
     (n, lags)."""
     times = np.ones(len(covariances))
     for j, row in enumerate(covariances):

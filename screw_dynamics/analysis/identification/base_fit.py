@@ -1,8 +1,8 @@
-"""The base parameters that evidence shows, by weighted least squares, and how sure they are."""
+"""Weighted least squares in the base parameters, with their standard deviations."""
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics.analysis.estimation.payload_identification import ROUNDING
 from screw_dynamics.analysis.estimation.smoothing import autocovariances, correlation_times
@@ -12,23 +12,23 @@ from .falling_friction import VELOCITIES, shares
 from .linear_equations import Equations
 from .unknowns import Unknowns
 
-GUESS = 0.01        # of efforts: their noise, to begin with
-LOST = 0.5          # of what seems to show a direction of parameters: if noise is more of it, it is not shown
-LITTLE = 1e-3       # of such a direction, squared, that a parameter may have which is shown
-STEP = 1e-3         # of Stribeck velocities, for differences
+GUESS = 0.01        # initial guess of the noise, relative to the efforts
+LOST = 0.5          # largest fraction of noise in the information on an observable direction
+LITTLE = 1e-3       # largest squared component of an observable parameter along unobservable directions
+STEP = 1e-3         # relative step of Stribeck velocities in finite differences
 
 
 class BaseFit(NamedTuple):
-    """The base parameters x (k,) by weighted least squares."""
+    """The result of weighted least squares in the base parameters x (k,)."""
 
     x: np.ndarray
     weight: np.ndarray              # (n,) 1 / variance of each joint's equations
-    deviations: np.ndarray          # (k,) standard deviations; infinite of what is not shown
-    equations: np.ndarray           # (k + 1, k + 1) the triangle of the weighted equations
-    falling: np.ndarray             # (n, 2) friction at rest beyond Coulomb's, Stribeck velocities; (0, 2) if not asked
-    falling_deviations: np.ndarray  # of these
-    velocities: np.ndarray | None   # (n,) the latter, None if not asked
-    gain: np.ndarray                # (k,), and (r,) if asked: by which x and falling are more than least squares say
+    deviations: np.ndarray          # (k,) standard deviations; infinite if not observable
+    equations: np.ndarray           # (k + 1, k + 1) triangular factor of the weighted equations
+    falling: np.ndarray             # (n, 2) breakaway friction beyond Coulomb's, Stribeck velocities; (0, 2) if unused
+    falling_deviations: np.ndarray  # standard deviations of `falling`
+    velocities: np.ndarray | None   # (n,) Stribeck velocities, None if unused
+    gain: np.ndarray                # (k,) or (k + r,): bias correction added to the least-squares x and friction
 
 
 def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
@@ -50,13 +50,13 @@ def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
 
 
 def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
-    """Return the base parameters that evidence shows, and how well.
+    """Return the base parameters and their standard deviations from evidence.
 
-    Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in time
-    as many count as say something of their own. What noise of positions adds to the normal equations, by which inertias
-    look smaller, is taken off. Stribeck velocities, in which friction is not linear, are found by variable projection:
-    the rest is the least-squares solution for them; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis 10(2), 1973.
-    Raises ValueError if there are too few equations."""
+    Weighted least squares is iterated three times; each solution determines the next weights. Residuals that are
+    correlated in time count with their effective number. The expected contribution of position noise to the normal
+    equations, which reduces inertias, is subtracted. Stribeck velocities, which are nonlinear, are found by variable
+    projection; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis 10(2), 1973. Raises ValueError if there are too few
+    equations."""
     counts, base, n = found.counts, unknowns.base, len(found.counts)
     falls = len(unknowns.velocities) > 0
     free = counts.sum() - len(base) - 2 * n * falls
@@ -84,7 +84,7 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
 
 
 def _with_velocities(found, unknowns, A, weight, excess, velocities):
-    """Return the standard deviations of all, Stribeck velocities too, by the equations linearized about them."""
+    """Return the standard deviations of all parameters from the equations linearized in the Stribeck velocities."""
     step, k = STEP * velocities, len(unknowns.base)
     ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
     linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step[unknowns.rubs])], axis=2)
@@ -92,8 +92,10 @@ def _with_velocities(found, unknowns, A, weight, excess, velocities):
 
 
 def _first_weight(found, unknowns):
-    """That of noise of positions, were the robot as it is known, and of efforts at a guess: with the same for all
-    joints, a floating base's equations, which say 0, would be explained by a robot without mass."""
+    """Return initial weights from the effect of position noise on the known robot and a guess of the effort noise.
+
+    With equal weights for all joints, a massless robot would fit the equations of a floating base, whose efforts are
+    0."""
     p, counts = unknowns.parameters, np.maximum(found.counts, 1)
     variance = np.einsum("a,jab,b->j", p, found.noise, p) / counts
     size = np.sum(found.R[..., -1] ** 2) / counts.sum()
@@ -101,7 +103,7 @@ def _first_weight(found, unknowns):
 
 
 def _velocities(found, unknowns, weight, start):
-    """Return the Stribeck velocities (n,) for which the rest explains most."""
+    """Return the Stribeck velocities (n,) with the least residual."""
     root = np.sqrt(weight)[:, None]
 
     def residual(logarithms):
@@ -122,18 +124,18 @@ def _velocities(found, unknowns, weight, start):
 
 def base_factors(found: Evidence, unknowns: Unknowns, velocities: np.ndarray | None
                  ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the equations in base parameters, and of friction that falls."""
+    """Return the equations A (n, w, k + r) and d (n, w) in base parameters and Stribeck friction."""
     A, d = found.factors(unknowns, velocities)
     e = int(unknowns.estimated.sum())
     return np.concatenate([unknowns.base.columns(A[..., :e]), A[..., e:]], axis=2), d
 
 
 def _without_noise(R, found, unknowns, weight):
-    """Return the solution of a triangle in base parameters, its standard deviations, and by how much it is not that of
-    least squares: (A^T A - C) x = A^T d + C' p, where noise adds C to A^T A, and takes C' p, of what is known, from A^T
-    d.
+    """Return the bias-corrected solution of a triangular factor, its standard deviations, and the correction.
 
-    In directions V with V^T A^T A V = 1 and V^T C V = diag(share), a gain of V (1 - share)^-1 V^T (C x + C' p)."""
+    It solves (A^T A - C) x = A^T d + C' p: noise adds C to A^T A, and subtracts C' p of known parameters from A^T d.
+    In directions V with V^T A^T A V = 1 and V^T C V = diag(share), the correction is V (1 - share)^-1 V^T (C x +
+    C' p)."""
     x, deviations = solved(R)
     C = found.errors(unknowns, weight)
     gain = np.zeros_like(x)
@@ -145,7 +147,7 @@ def _without_noise(R, found, unknowns, weight):
     pull = whole @ x
     pull[:k] += C[base][:, ~unknowns.estimated] @ unknowns.parameters[~unknowns.estimated]
     root = directions(R)
-    share, U = np.linalg.eigh(root.T @ whole @ root)        # of noise in what shows a direction
+    share, U = np.linalg.eigh(root.T @ whole @ root)        # fraction of noise in the information on each direction
     V, lost = root @ U, share > LOST
     factor = 1.0 / (1.0 - np.where(lost, 0.0, share))
     gain = V @ (np.where(lost, 0.0, factor) * (V.T @ pull))
@@ -156,8 +158,9 @@ def _without_noise(R, found, unknowns, weight):
 
 
 def corrected(R: np.ndarray, unknowns: Unknowns, fit: BaseFit) -> np.ndarray:
-    """Return the triangle of the weighted equations A x = d in the parameters that are estimated, with another d: that
-    whose least-squares solution has the base parameters of the fit, without what noise has taken from them."""
+    """Return the triangular factor of the weighted equations A x = d in the estimated parameters, with a corrected d.
+
+    Its least-squares solution has the bias-corrected base parameters of the fit."""
     R, e = R.copy(), int(unknowns.estimated.sum())
     R[:, -1] += R[:, [*unknowns.base.independent, *range(e, R.shape[1] - 1)]] @ fit.gain
     return R

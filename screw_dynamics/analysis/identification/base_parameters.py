@@ -1,47 +1,47 @@
-"""Base parameters: the combinations of inertial parameters that efforts depend on.
+"""Base parameters: the combinations of inertial parameters on which efforts depend.
 
-Not every parameter has an effect of its own: the columns of the regressor are linearly dependent, of a robot whose base
-is fixed more so. Of the columns a largest independent set is kept, and each of its parameters collects the shares of
-those that were left out: Y p = Y_b p_b with p_b = p_kept + K p_left. M. Gautier, "Numerical calculation of the base
-inertial parameters of robots", J. Robotic Systems 8(4), 1991."""
+The columns of the regressor are linearly dependent, in particular for a robot with a fixed base. A maximal independent
+set of columns is kept; its parameters absorb those of the omitted columns: Y p = Y_b p_b with
+p_b = p_kept + K p_omitted. M. Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
+Systems 8(4), 1991."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 
-STATES = 3          # random ones, times the number of parameters over the number of rows of a state
-RANK = 1e-9         # of the largest: less is rounding. Dependent columns have less than 1e-13, weak ones more than 1e-6
-ROUNDING = 1e-9     # a coefficient below it is 0
+STATES = 3          # number of random states, relative to the number of columns per row of a state
+RANK = 1e-9         # relative rank tolerance: dependent columns have less than 1e-13, weak ones more than 1e-6
+ROUNDING = 1e-9     # smaller coefficients are set to 0
 
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """The base parameters, on which efforts depend: k combinations of P parameters.
+    """The base parameters of a robot: k combinations of P parameters, on which efforts depend.
 
     Parameters
     ----------
     names : tuple of str
         Names (P,) of the parameters.
     independent : ndarray (k,)
-        Columns of the regressor that are kept, in order.
+        Kept columns of the regressor, in order.
     matrix : ndarray (k, P)
         Matrix of the combinations: base parameters = matrix @ parameters.
     """
 
     names: tuple[str, ...]      # (P,) of the parameters
-    independent: np.ndarray     # (k,) the columns of the regressor that are kept, in order
+    independent: np.ndarray     # (k,) kept columns of the regressor, in order
     matrix: np.ndarray          # (k, P): base parameters = matrix @ parameters
 
     def __len__(self) -> int:
         return len(self.independent)
 
     def of(self, parameters: ArrayLike) -> np.ndarray:
-        """Compute the base parameters of parameters.
+        """Compute the base parameters from all parameters.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class BaseParameters:
         return checks.real_numbers("parameters", parameters, len(self.names)) @ self.matrix.T
 
     def columns(self, regressor: ArrayLike) -> np.ndarray:
-        """Select the columns of a regressor whose product with the base parameters is the same.
+        """Select the columns of a regressor for the base parameters; the product with the parameters is unchanged.
 
         Parameters
         ----------
@@ -71,19 +71,19 @@ class BaseParameters:
         return checks.real_numbers("regressor", regressor, len(self.names))[..., self.independent]
 
     def combination(self, k: int, digits: int = 4) -> str:
-        """Describe base parameter k in words, such as "link2.xx + 0.16 link3.mass".
+        """Return the expression of base parameter k, such as "link2.xx + 0.16 link3.mass".
 
         Parameters
         ----------
         k : int
-            Number of the base parameter.
+            Index of the base parameter.
         digits : int, optional
             Significant digits of the coefficients.
 
         Returns
         -------
         str
-            Sum of parameters by their names.
+            Sum of named parameters.
         """
         own = self.independent[k]
         text = self.names[own]
@@ -95,7 +95,7 @@ class BaseParameters:
 
     @property
     def combinations(self) -> tuple[str, ...]:
-        """All base parameters in words."""
+        """The expressions of all base parameters."""
         return tuple(map(self.combination, range(len(self))))
 
 
@@ -106,37 +106,37 @@ def parameter_names(robot: Robot, friction: bool) -> tuple[str, ...]:
 
 
 def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RANK, seed: int = 0) -> BaseParameters:
-    """Compute the base parameters of a robot, by QR decompositions of its regressor at random motions.
+    """Compute the base parameters of a robot by QR decompositions of its regressor at random states.
 
     Parameters
     ----------
     robot : Robot
         Robot.
     friction : bool, optional
-        If true, add damping, Coulomb friction and armature of each joint. Those are columns of their own; the armature
-        may belong to a combination.
+        If true, add damping, Coulomb friction and armature of each joint. Damping and friction columns are independent;
+        the armature may be part of a combination.
     tolerance : float, optional
-        Size below which a column counts as dependent: what other columns leave of it, where each has the size 1.
+        Tolerance for dependent columns: residual norm of a normalized column after projection onto the others.
     seed : int, optional
-        Seed of the random motions.
+        Seed of the random states.
 
     Returns
     -------
     BaseParameters
-        Base parameters as combinations of the standard ones. Parameters of links near the base collect shares of those
-        of links further out.
+        Base parameters as combinations of the standard ones. Parameters of links near the base absorb those of more
+        distal links.
     """
     return from_regressor(random_regressor(robot, friction, seed), parameter_names(robot, friction), tolerance)
 
 
 def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
-    """Return the rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
+    """Return the rows (..., P) of robot.torque_regressor at random states; there are more rows than columns."""
     return random_rows(robot, lambda q, qd, qdd: robot.torque_regressor(q, qd, qdd, friction),
                        len(parameter_names(robot, friction)), seed)
 
 
 def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np.ndarray:
-    """Return the rows (..., columns) of a function of q, qd and qdd at random motions, more than there are columns."""
+    """Return the rows (..., columns) of a function of q, qd, qdd at random states, more than there are columns."""
     count = STATES * (1 + columns // max(robot.n, 1))
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     q = robot.random_configuration(count, rng)
@@ -145,7 +145,7 @@ def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np
 
 
 def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:
-    """Return the base parameters that the rows of a regressor (rows, P) tell of, at random states or along a motion."""
+    """Return the base parameters for a regressor (rows, P) at random states or along a motion."""
     Y, tolerance = checks.real_numbers("Y", Y, len(names)).astype(float), checks.number("tolerance", tolerance, 0.0)
     size = np.linalg.norm(Y, axis=0)
     moving = np.flatnonzero(size > tolerance * size.max(initial=0.0))
@@ -162,7 +162,7 @@ def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) 
 
 
 def _independent(R, tolerance):
-    """Return the columns of a triangular R that those before do not explain, by modified Gram-Schmidt, twice."""
+    """Return the columns of a triangular R independent of previous ones, by modified Gram-Schmidt, applied twice."""
     basis, kept = np.zeros((0, len(R))), []
     for k, column in enumerate(R.T):
         rest = column - basis.T @ (basis @ column)

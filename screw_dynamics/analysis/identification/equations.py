@@ -1,10 +1,10 @@
-"""The equations that a recorded motion gives, efforts as a regressor's product with all parameters of a robot."""
+"""Equations of a recorded motion: efforts as the product of a regressor and all parameters of a robot."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
@@ -18,15 +18,15 @@ from screw_dynamics.robot import Robot
 from .linear_equations import NONE, Equations, by_load, of_noise, of_springs, own_laws
 from .momentum_equations import momentum_equations
 
-WINDOW = 0.1            # s: motions much faster than that are smoothed away
-DEGREE = 5              # of the polynomials that smooth a recording: with 3 accelerations of an arm err by a percent
-LARGEST = 1e12          # rad, m, N m, N, s and rates: what is more was not measured
-NOISE = 0.1             # of the accelerations of a joint: more is noted
-HELD = 0.1              # of the positions of a joint, too
+WINDOW = 0.1            # s: much faster motions are filtered out
+DEGREE = 5              # of the filter polynomials: with 3, the accelerations of an arm err by about one percent
+LARGEST = 1e12          # rad, m, N m, N, s and rates: larger values are refused
+NOISE = 0.1             # noise-to-signal ratio of a joint's accelerations above which a note is added
+HELD = 0.1              # fraction of held positions of a joint above which a note is added
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
+    """Return the checked arrays of a recording: one row of finite numbers per time; efforts may be NaN."""
     found, m = {}, len(np.atleast_1d(given["t"]))
     for name, x in given.items():
         shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
@@ -46,11 +46,11 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float = WINDOW,
               forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE,
               springs: Sequence[Element] = ()) -> tuple[Equations, list[str]]:
-    """Return the equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
+    """Return the equations of a recording (t, q, tau, optionally qd, or qd and qdd) in all parameters, and notes on it.
 
-    rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
-    the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness, and
-    known damping."""
+    rubs (n,): mask of velocities with friction, whose equations are not used at rest. forces: known force elements.
+    breaks: rows before which the motion was interrupted. stribeck (G,): Stribeck velocities. springs: springs of
+    unknown stiffness and known damping."""
     t, q, tau, notes = given["t"], given["q"], given["tau"], []
     if dampers := [replace(spring, stiffness=0.0) for spring in springs if spring.damping]:
         forces = [*forces, *dampers]
@@ -76,14 +76,14 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
 
 
 def _held(robot, t, q, window):
-    """Notes on joints of whose positions a large share repeats the one before."""
+    """Return notes on joints with a large fraction of held positions."""
     share = 1.0 - np.mean([fresh(t, x, 0.5 * window) for x in q.T], axis=1)
     return [f"joint {joint}: {share[of].max():.0%} of its positions repeat the one before, held between those of a "
             "slower source, and are left out" for joint, of in robot.q_slices.items() if share[of].max() > HELD]
 
 
 def _noisy(robot, parts):
-    """Notes on joints that move, but of whose accelerations a large share is noise."""
+    """Return notes on moving joints with a large fraction of noise in their accelerations."""
     noise = np.sqrt(np.mean([piece.acceleration_noise for piece in parts], axis=0))
     size = np.sqrt(np.mean(np.concatenate([piece.qdd for piece in parts]) ** 2, axis=0))
     return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations: widen the window, or give "
@@ -93,10 +93,10 @@ def _noisy(robot, parts):
 
 def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray,
               springs: Sequence[Element]) -> Equations:
-    """Return the equations of a piece at its samples kept.
+    """Return the equations of a segment at its kept samples.
 
-    Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in
-    the window about it. Dry friction falls off near rest."""
+    When a joint with friction reverses, the accelerations of all joints jump, which polynomials cannot represent: all
+    joints count as resting in the window around it. Coulomb friction decreases to 0 near rest."""
     kept, n = piece.kept, robot.n
     q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
     Y = robot.torque_regressor(q, qd, qdd, friction=True)

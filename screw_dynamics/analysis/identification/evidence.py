@@ -1,8 +1,8 @@
-"""Evidence of recordings for parameters, in triangular matrices that add up: those of all recordings together are as
-large as those of one, and the fit needs nothing else.
+"""Evidence of recordings for parameters, in triangular factors that can be merged: their size does not depend on the
+number of recordings, and the fit needs no other data.
 
-The equations of each joint, [Y b], are Q R with an orthogonal Q, and least squares with any weights of the joints needs
-R alone. R of more equations is that of the stacked R: a tall and skinny QR decomposition by a tree; J. Demmel, L.
+The equations of each joint, [Y b], are Q R with an orthogonal Q; least squares with any joint weights only needs R. The
+factor of more equations is that of the stacked factors: a tall-and-skinny QR decomposition by a tree; J. Demmel, L.
 Grigori, M. Hoemmen, J. Langou, SIAM J. Scientific Computing 34(1), 2012."""
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,25 +12,25 @@ import numpy as np
 from .falling_friction import interpolation
 from .unknowns import Unknowns
 
-SHARE = 1e-6        # of the largest singular value of the weighted base regressor: less is not shown
+SHARE = 1e-6        # singular values of the weighted base regressor below this fraction are not observable
 LAGS = 512          # residuals that are further apart count as independent
-ROWS = 4096         # of a matrix that are looked at at once: what stays in the processor's cache
+ROWS = 4096         # rows factorized at once, which fit into the processor's cache
 FAN = 16            # matrices that are stacked at once
 
 
 class Evidence(NamedTuple):
-    """The sum of all equations, by joint. A recording's own fit tells how its residuals correlate in time."""
+    """The accumulated equations by joint. The covariances come from a separate fit of each recording."""
 
     R: np.ndarray           # (n, w, w), w = P + G + K + 1, triangular: R^T R = [Y S b]^T [Y S b] of its equations
-    counts: np.ndarray      # (n,) how many these are
-    covariances: np.ndarray  # (n, LAGS) sums of products of residuals that lie as many samples apart
-    largest: float          # of the efforts, in magnitude
-    samples: int            # recorded states
-    noise: np.ndarray       # (n, P, P) what noise of positions is expected to add to Y^T Y
+    counts: np.ndarray      # (n,) number of equations
+    covariances: np.ndarray  # (n, LAGS) sums of products of residuals, by their distance in samples
+    largest: float          # largest magnitude of the efforts
+    samples: int            # number of recorded states
+    noise: np.ndarray       # (n, P, P) expected contribution of position noise to Y^T Y
 
     def squares(self, parameters: np.ndarray, falling: np.ndarray | None = None) -> np.ndarray:
-        """Return the sums (n,) of the squares of what parameters (P,), and friction that falls with speed, (n, G), do
-        not explain."""
+        """Return the sums of squares (n,) of the efforts that parameters (P,) and Stribeck friction (n, G) do not
+        explain."""
         P = len(parameters)
         rest = self.R[..., :P] @ parameters - self.R[..., -1]
         if falling is not None:
@@ -38,8 +38,9 @@ class Evidence(NamedTuple):
         return np.sum(rest ** 2, axis=-1)
 
     def factors(self, unknowns: Unknowns, velocities: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return A (n, w, e) and d (n, w): the equations A x = d of the e parameters that are estimated, and, where
-        Stribeck velocities (n,) are given, of the friction that falls with these, of each velocity that rubs."""
+        """Return A (n, w, e) and d (n, w) of the equations A x = d for the e estimated parameters.
+
+        If Stribeck velocities (n,) are given, A has another column per velocity with friction."""
         known, P = ~unknowns.estimated, len(unknowns.names)
         A = self.R[..., :P][..., unknowns.estimated]
         if velocities is not None:
@@ -49,13 +50,13 @@ class Evidence(NamedTuple):
         return A, self.R[..., -1] - self.R[..., :P][..., known] @ unknowns.parameters[known]
 
     def errors(self, unknowns: Unknowns, weight: np.ndarray) -> np.ndarray:
-        """Return what noise is expected to add to A^T A of the weighted equations, (P, P)."""
+        """Return the expected contribution (P, P) of noise to A^T A of the weighted equations."""
         return np.einsum("j,jab->ab", weight, self.noise)
 
 
 def total(found: Sequence[Evidence]) -> Evidence:
-    """Return the evidence of several recordings together, added in a tree, FAN at a time, which their order alone
-    decides."""
+    """Return the merged evidence of several recordings. It is merged in a tree, FAN at a time, in an order that only
+    depends on theirs."""
     if not found:
         raise ValueError("evidence of no recording")
     while len(found) > 1:
@@ -70,8 +71,7 @@ def _added(found):
 
 
 def triangles(stacked: np.ndarray) -> np.ndarray:
-    """Return the triangles (n, w, w) of matrices (n, m, w), with diagonals >= 0; columns of zeros are left out
-    meanwhile."""
+    """Return the triangular factors (n, w, w), with diagonals >= 0, of matrices (n, m, w). Zero columns are skipped."""
     n, m, width = stacked.shape
     R = np.zeros((n, width, width))
     for joint, A in zip(R, stacked, strict=True):
@@ -85,25 +85,26 @@ def triangles(stacked: np.ndarray) -> np.ndarray:
 
 
 def triangle(A: np.ndarray, d: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the triangle of the equations A x = d, (n, m, k) and (n, m), with a weight for each joint."""
+    """Return the triangular factor of the equations A x = d, (n, m, k) and (n, m), with a weight per joint."""
     both = np.concatenate([A, d[..., None]], axis=2) * np.sqrt(weight)[:, None, None]
     return np.linalg.qr(both.reshape(-1, both.shape[2]), mode="r")
 
 
 def solved(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least-squares solution x (k,) of a triangle, least where nothing is shown, and its standard
-    deviations, of residuals of variance 1, infinite there."""
+    """Return the minimum-norm least-squares solution x (k,) of a triangular factor and its standard deviations.
+
+    Residuals have unit variance; standard deviations are infinite for parameters that are not observable."""
     V, U, hidden = _directions(R)
     return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V, axis=1))
 
 
 def directions(R: np.ndarray) -> np.ndarray:
-    """V (k, s), the directions of parameters that a triangle, of equations A x = d, shows: V^T A^T A V = 1."""
+    """Return V (k, s), the observable directions of a triangular factor of A x = d: V^T A^T A V = 1."""
     return _directions(R)[0]
 
 
 def _directions(R):
-    """Return the directions V (k, s), A V, and a mask (k,) of the parameters that are not fully shown."""
+    """Return the directions V (k, s), A V, and a mask (k,) of the parameters that are not fully observable."""
     A = R[:, :-1]
     scale = np.maximum(np.linalg.norm(A, axis=0), np.finfo(float).tiny)
     U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)

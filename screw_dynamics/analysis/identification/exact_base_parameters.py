@@ -1,9 +1,9 @@
-"""Base parameters in exact arithmetic: which combinations of inertial parameters efforts depend on, as fractions.
+"""Base parameters in exact arithmetic: combinations of inertial parameters with rational coefficients.
 
-The regressor is evaluated in the integers modulo a prime, by the same kernel, on random elements of the joints' groups
-that are rational: a rotation has a rational quaternion, an angle the rational tangent of its half. Linear relations
-between columns that hold in more rows than there are columns hold as identities, but for a chance of less than 1e-100;
-their coefficients, fractions of few digits, are found again from their residues. No tolerance decides on the rank."""
+The regressor is evaluated modulo a prime, with the same kernel, at random rational group elements of the joints: a
+rotation has a rational quaternion, an angle the rational tangent of its half. Linear relations between columns that
+hold in more rows than there are columns are identities, except with a probability below 1e-100. Their coefficients,
+fractions with few digits, are reconstructed from their residues. The rank does not depend on a tolerance."""
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import isqrt
@@ -27,13 +27,13 @@ from screw_dynamics.screws.vectors import Vec3
 from .base_parameters import BaseParameters, parameter_names
 
 PRIME = 2**521 - 1
-LARGEST = 2**200       # above and below in a fraction that is no accident
-DENOMINATOR = 10**6     # of fractions that floats are taken for: lengths to a micrometer, directions to a microradian
-SPARE = 8               # rows of the regressor beyond its columns
+LARGEST = 2**200       # largest numerator and denominator of a fraction that is not accidental
+DENOMINATOR = 10**6     # largest denominator of approximated floats: a micrometer or a microradian
+SPARE = 8               # additional rows of the regressor, compared to its columns
 
 
 class Residue:
-    """An integer modulo PRIME; fractions, and floats for what they are exactly, mix with it."""
+    """An integer modulo PRIME; arithmetic accepts fractions, and floats by their exact values."""
 
     __slots__ = ("x",)
 
@@ -53,7 +53,7 @@ class Residue:
     def _operation(of):
         def apply(self, other):
             if isinstance(other, tuple):
-                return NotImplemented           # a value type: it goes on, number by number
+                return NotImplemented           # a value type, which applies the operation to each number
             return Residue._of(of(self.x, other.x if type(other) is Residue else Residue(other).x))
         return apply
 
@@ -74,15 +74,15 @@ class Residue:
 
 
 def fraction(x: float) -> Fraction:
-    """Return the nearest fraction of a small denominator."""
+    """Return the nearest fraction with a denominator of at most DENOMINATOR."""
     return Fraction(x).limit_denominator(DENOMINATOR)
 
 
 def rational_pose(C: Pose) -> Pose:
-    """Return the pose as one of Residues whose rotation is orthogonal: that of the nearest rational quaternion."""
+    """Return the pose in Residues, with an exactly orthogonal rotation: that of the nearest rational quaternion."""
     R = np.array(C.R)
     u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    K = np.empty((4, 4))                                    # its eigenvector of the largest eigenvalue: x y z w
+    K = np.empty((4, 4))                                    # the eigenvector of its largest eigenvalue is x y z w
     K[:3, :3], K[3, :3], K[:3, 3], K[3, 3] = R + R.T - np.trace(R) * np.eye(3), u, u, np.trace(R)
     quaternion = np.linalg.eigh(K)[1][:, -1]
     quaternion /= quaternion[np.argmax(np.abs(quaternion))]
@@ -90,19 +90,19 @@ def rational_pose(C: Pose) -> Pose:
 
 
 def _rotation(quaternion: Sequence[Fraction]) -> Rotation:
-    """Return the rotation of a quaternion x y z w of fractions, of any length but 0."""
+    """Return the rotation of a quaternion x y z w of fractions, of any length except 0."""
     x, y, z, w = map(Residue, quaternion)
     return of_quaternion(Vec3(x, y, z), w)
 
 
 def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -> BaseParameters:
-    """Compute base_parameters in exact arithmetic, with a matrix of Fractions.
+    """Compute the base parameters in exact arithmetic; the matrix has Fractions.
 
     Parameters
     ----------
     robot : Robot
-        Robot. Its lengths are rounded to a micrometer and its directions to a microradian where those are fractions, as
-        in most data sheets.
+        Robot. Its lengths are rounded to a micrometer and its directions to a microradian, unless they are fractions
+        such as those in most data sheets.
     friction : bool, optional
         If true, add friction and armature, as in ``base_parameters``.
     seed : int, optional
@@ -131,7 +131,7 @@ def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -
 
 
 def _rational(robot):
-    """Return the rows of Link and Frame in Residues, and of each slot but the first what it takes to place it."""
+    """Return the Links and Frames in Residues, and the data that determine the pose of each slot but the first."""
     model, gravity = robot.model, robot.gravity
     links, frames = model.links(gravity), model.frame_rows(gravity)[:len(model.parents) + 1]
     (kinds, _, _), places = model.joints_in_q(), model.pose_sources(gravity)
@@ -152,7 +152,7 @@ def _rational(robot):
 
 
 def _rows(robot, links, frames, motions, friction, random):
-    """Return the rows of the regressor at a random state, lists of integers modulo PRIME."""
+    """Return the rows of the regressor at a random state, as lists of integers modulo PRIME."""
     n, b = robot.n, len(links) - 1
 
     def some():
@@ -192,7 +192,7 @@ def _placed(kind, motion, tangent, position, some):
 
 
 def _reduced(rows: Iterable[list[int]], width: int) -> tuple[list[list[int]], list[int]]:
-    """Return the reduced row echelon form modulo PRIME, without rows of zeros, and its pivots."""
+    """Return the reduced row echelon form modulo PRIME, without zero rows, and its pivots."""
     rows, pivots = [np.array(row, dtype=object) for row in rows], []
     for column in range(width):
         done = len(pivots)

@@ -1,12 +1,12 @@
-"""Motions that show as much as possible of a robot's parameters: finite Fourier series, optimized under limits.
+"""Exciting trajectories for identification: finite Fourier series, optimized under limits.
 
 J. Swevers, C. Ganseman, D. B. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and identification",
-IEEE Trans. Robotics and Automation 13(5), 1997. The limits of positions, velocities and accelerations hold by
-construction: the series of each joint is scaled until it touches the tightest of them."""
+IEEE Trans. Robotics and Automation 13(5), 1997. Limits of positions, velocities and accelerations hold by construction:
+the series of each joint is scaled to reach the tightest of them."""
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
@@ -15,15 +15,15 @@ from screw_dynamics.robot import Robot
 
 from .base_parameters import BaseParameters, base_parameters
 
-VELOCITY, ACCELERATION = 2.0, 10.0      # rad/s and rad/s^2, or m: limits where the model has none
-RANGE = np.pi                           # rad or m about 0, the same
-FRACTION = 0.9                          # of the limits that is used
-SAMPLES = 20                            # a harmonic and period, for the criterion and the limits
-STARTS = 20                             # random series, the best of which is optimized
+VELOCITY, ACCELERATION = 2.0, 10.0      # rad/s and rad/s^2, or m: limits if the model has none
+RANGE = np.pi                           # rad or m: position range about 0 if the model has none
+FRACTION = 0.9                          # used fraction of the limits
+SAMPLES = 20                            # samples per harmonic and period, for the criterion and the limits
+STARTS = 20                             # random series; the best one is optimized
 CRITERIA = "determinant", "condition"
-SLOW = 0.05                             # rad/s or m/s: below it dry friction counts less in the criterion
-STEP = 1e-5                             # of the free numbers, which are about 1: for differences of the criterion
-PENALTY = 100.0                         # of efforts that exceed their limits, relative ones squared
+SLOW = 0.05                             # rad/s or m/s: Coulomb friction has less weight in the criterion below it
+STEP = 1e-5                             # finite-difference step of the free variables, which are about 1
+PENALTY = 100.0                         # weight of squared relative excesses of efforts
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class FourierTrajectory:
     sine: np.ndarray            # (n, L): b
 
     def __call__(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and accelerations (..., n) at times t (...)."""
+        """Return positions, velocities and accelerations (..., n) at times t (...)."""
         rate = 2.0 * np.pi / self.period * np.arange(1, self.sine.shape[1] + 1)
         phase = checks.real_numbers("t", t)[..., None] * rate
         c, s, a, b = np.cos(phase), np.sin(phase), self.cosine.T, self.sine.T
@@ -81,26 +81,26 @@ class FourierTrajectory:
 def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, friction: bool = True,
                         velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
                         criterion: str = "determinant", iterations: int = 30, seed: int = 0) -> FourierTrajectory:
-    """Optimize a motion that excites the base parameters of a robot.
+    """Compute a motion that excites the base parameters of a robot by optimization.
 
     Parameters
     ----------
     robot : Robot
-        Robot. The motion stays within 0.9 of its limits of position, velocity, acceleration and effort; where the model
-        has none, +-pi (rad, m), 2 (rad/s, m/s) and 10 (rad/s^2, m/s^2).
+        Robot. The motion uses up to 0.9 of its limits of position, velocity, acceleration and effort; if the model has
+        none, +-pi (rad, m), 2 (rad/s, m/s) and 10 (rad/s^2, m/s^2).
     period : float, optional
         Period of the Fourier series, s.
     harmonics : int, optional
         Harmonics of each joint.
     friction : bool, optional
-        If true, excite the friction of joints too.
+        If true, excite joint friction too.
     velocity, acceleration : array_like (n,) or float, optional
-        Limits in place of the model's.
+        Limits that replace the model's.
     criterion : {"determinant", "condition"}, optional
-        "determinant" maximizes that of the information matrix of the base parameters, whatever their units; "condition"
-        minimizes the condition number of the regressor with columns of unit length.
+        "determinant" maximizes the determinant of the information matrix of the base parameters, which does not depend
+        on their units; "condition" minimizes the condition number of the regressor with normalized columns.
     iterations : int, optional
-        Iterations of L-BFGS from the best of 20 random series; each takes 2 L + 2 evaluations a joint, for L harmonics.
+        L-BFGS iterations from the best of 20 random series; each takes 2 L + 2 evaluations per joint, for L harmonics.
     seed : int, optional
         Seed of the random series.
 
@@ -112,7 +112,7 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     Raises
     ------
     ValueError
-        If the limits of a joint leave no room, or the motion exceeds its effort limit. The error names the joint.
+        If the limits of a joint leave no range, or the motion exceeds its effort limit. The message names the joint.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def _limits(robot, velocity, acceleration):
 
 
 class _Search:
-    """The criterion as a function of free numbers: of each joint 2 L of a series, its center and its size."""
+    """The criterion as a function of free variables: 2 L coefficients, center and size of each joint's series."""
 
     def __init__(self, robot: Robot, period: float, harmonics: int, limits: tuple, base: BaseParameters, friction: bool,
                  criterion: str):
@@ -172,7 +172,7 @@ class _Search:
         self.scale = np.where(np.isfinite(self.effort), self.effort, 1.0)
 
     def trajectory(self, x: np.ndarray) -> FourierTrajectory:
-        """Return the trajectory of free numbers: sum a = sum l b = 0 lets it start at rest, then all is scaled."""
+        """Return the trajectory of free variables: with sum a = sum l b = 0 it starts at rest; then it is scaled."""
         x, L = x.reshape(self.robot.n, -1), self.harmonics
         order = np.arange(1, L + 1)
         a, b = x[:, :L], x[:, L:2 * L]
@@ -186,16 +186,16 @@ class _Search:
         return FourierTrajectory(self.period, self.middle + shift, size * a, size * b)
 
     def excess(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Return the greatest effort of each joint (n,) over its limit."""
+        """Return the largest effort of each joint (n,) relative to its limit."""
         effort = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
         return np.abs(effort).max(axis=0) / self.effort
 
     def cost(self, x: np.ndarray) -> float:
-        """Return the number to minimize: minus half the logarithm of the determinant, or the logarithm of the
-        condition, with a penalty on efforts beyond their limits."""
+        """Return the objective: minus half the logarithm of the determinant, or the logarithm of the condition number,
+        plus a penalty on efforts beyond their limits."""
         q, qd, qdd = motion = self.trajectory(x)(self.t)
         Y, n = self.robot.torque_regressor(*motion, friction=self.friction), self.robot.n
-        if self.friction:       # without the jumps of dry friction, which differences of the criterion would meet
+        if self.friction:       # smooth sign of friction, for finite differences of the criterion
             Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = qd / np.hypot(qd, SLOW)
         A = (self.base.columns(Y) / self.scale[:, None]).reshape(-1, len(self.base))
         size = np.linalg.norm(A, axis=0)

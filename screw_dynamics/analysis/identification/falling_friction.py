@@ -1,14 +1,14 @@
-"""Friction that falls with speed, in columns that add up: at a grid of Stribeck velocities, between which the shares of
-forces.Friction's law are interpolated, so that equations need not be looked at again for another one."""
+"""Stribeck friction in columns that add up, on a grid of Stribeck velocities. The law of forces.Friction is
+interpolated in between, so that the equations need not be evaluated again for another velocity."""
 import numpy as np
 
-VELOCITIES = np.geomspace(0.002, 2.0, 25)       # rad/s or m/s; cubic between them errs by less than 3e-4
+VELOCITIES = np.geomspace(0.002, 2.0, 25)       # rad/s or m/s; the cubic interpolation error is below 3e-4
 _RATIO = np.log(VELOCITIES[1] / VELOCITIES[0])
 
 
 def interpolation(velocity: float) -> np.ndarray:
-    """Return the weights (G,) of the grid's columns for a velocity within the grid: cubic in its logarithm, by
-    Lagrange."""
+    """Return the weights (G,) of the grid's columns for a velocity within the grid, by cubic Lagrange interpolation in
+    its logarithm."""
     x = np.log(velocity / VELOCITIES[0]) / _RATIO
     first = int(np.clip(np.floor(x) - 1, 0, len(VELOCITIES) - 4))
     found, nodes = np.zeros(len(VELOCITIES)), first + np.arange(4)
@@ -19,6 +19,5 @@ def interpolation(velocity: float) -> np.ndarray:
 
 
 def shares(falling: np.ndarray) -> np.ndarray:
-    """Return the factors (n, G) of the columns of joints whose friction at rest exceeds Coulomb's by so much, with
-    Stribeck velocities, (n, 2)."""
+    """Return the factors (n, G) of the columns for friction beyond Coulomb's at rest and Stribeck velocity, (n, 2)."""
     return np.array([excess * interpolation(velocity) for excess, velocity in falling])

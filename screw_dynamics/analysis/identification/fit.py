@@ -1,16 +1,16 @@
-"""Inertial parameters and friction from a recorded motion: a fit that never leaves what rigid bodies can have.
+"""Identification of inertial parameters and friction from a recorded motion, with physically consistent results.
 
-The efforts of a recording are linear in the parameters, tau = Y p. Weighted least squares in the base parameters, which
-alone show, gives the noise of each joint and confidence intervals. The parameters of the links themselves are those of
-a nonlinear least-squares problem in log-Cholesky coordinates, so that every link is a possible body; where the efforts
-show nothing, it keeps to the model it began with. C. D. Sousa, R. Cortesao, Int. J. Robotics Research 33(6), 2014;
-C. Rucker, P. M. Wensing, IEEE Robotics and Automation Letters 7(2), 2022."""
+Efforts are linear in the parameters, tau = Y p. Weighted least squares in the base parameters, the only observable
+combinations, determines the noise of each joint and confidence intervals. The parameters of the links solve a nonlinear
+least-squares problem in log-Cholesky coordinates, so that every link is physically consistent; unobservable directions
+keep the values of the prior model. C. D. Sousa, R. Cortesao, Int. J. Robotics Research 33(6), 2014; C. Rucker, P. M.
+Wensing, IEEE Robotics and Automation Letters 7(2), 2022."""
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
@@ -30,10 +30,10 @@ from .misfit import notes as misfits
 from .own_forces import with_found
 from .unknowns import FALLING, Unknowns, unknowns
 
-SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its center, sizes
-FRICTION_SPREAD = 10.0  # N m s/rad, N m, kg m^2 and the like about those of the model
-STIFFNESS_SPREAD = 1e9  # N m/rad and N/m about that of the springs: no prior to speak of
-LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0
+SPREAD = 1.0            # prior deviation of the logarithms of a link's mass and sizes; of its center, in sizes
+FRICTION_SPREAD = 10.0  # prior deviation of friction and armature, N m s/rad, N m, kg m^2 or the like
+STIFFNESS_SPREAD = 1e9  # prior deviation of stiffness, N m/rad or N/m: practically no prior
+LEAST_FRICTION = 1e-6   # initial value, which must be above the bound 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,55 +43,55 @@ class Identification:
     Parameters
     ----------
     robot : Robot
-        Robot with all that was found: parameters, friction, springs.
+        Robot with the estimated parameters, friction and springs.
     prior : Robot
-        Robot that the fit began with.
+        Prior robot.
     names : tuple of str
         Names (P,) of inertial parameters, damping, friction and armature of velocities, and stiffness.
     parameters : ndarray (P,)
-        Parameters. Some were estimated; the others are the model's.
+        Parameters. Those that were not estimated are the model's.
     standard_deviations : ndarray (P,)
-        Standard deviations, with what the prior contributes; 0 for parameters that were not estimated.
+        Standard deviations, including the prior; 0 for parameters that were not estimated.
     base : BaseParameters
-        Base parameters of those that were estimated.
+        Base parameters of the estimated parameters.
     estimated : ndarray (P,) of bool
         True for parameters that were estimated.
     base_deviations : ndarray (k,)
-        Standard deviations of the base parameters, by the efforts alone; infinite if the efforts do not show one.
+        Standard deviations of the base parameters from the efforts alone; infinite if not observable.
     evidence : Evidence
-        Sum of all equations that were fitted.
+        All fitted equations, accumulated.
     equations : Equations or None
-        The equations one by one, efforts smoothed as the positions; None for many recordings.
+        The single equations, with efforts filtered like the positions; None for many recordings.
     level : float
         Level of the confidence intervals.
     notes : tuple of str
-        Remarks on what was odd.
+        Remarks on irregularities.
     falling : ndarray (n, 2)
-        Friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not asked for.
+        Friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not estimated.
     falling_deviations : ndarray (n, 2)
-        Standard deviations of both, by the efforts alone.
+        Standard deviations of both, from the efforts alone.
     prior_springs : tuple of Element
         Springs whose stiffness was estimated, as given.
     """
 
-    robot: Robot                        # with all that was found: parameters, friction, springs
-    prior: Robot                        # that it began with
+    robot: Robot                        # with the estimated parameters, friction and springs
+    prior: Robot                        # the prior robot
     names: tuple[str, ...]              # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
     parameters: np.ndarray              # (P,)
-    standard_deviations: np.ndarray     # (P,) with what the prior contributes; 0 of what was not estimated
-    base: BaseParameters                # of those that were estimated
+    standard_deviations: np.ndarray     # (P,) including the prior; 0 if not estimated
+    base: BaseParameters                # of the estimated parameters
     estimated: np.ndarray               # (P,) bool
-    base_deviations: np.ndarray         # (k,) of the base parameters, by the efforts alone; infinite if not shown
-    evidence: Evidence                  # what was fitted, in sum
-    equations: Equations | None         # and one by one, efforts smoothed as the positions; None of many recordings
+    base_deviations: np.ndarray         # (k,) of the base parameters, from the efforts alone; infinite if unobservable
+    evidence: Evidence                  # all fitted equations, accumulated
+    equations: Equations | None         # the single equations, with filtered efforts; None for many recordings
     level: float                        # of the confidence intervals
-    notes: tuple[str, ...]              # what was odd
-    falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not
-    falling_deviations: np.ndarray      # asked for; and standard deviations of both, by the efforts alone
-    prior_springs: tuple[Element, ...]   # of which the stiffness was estimated, as given
+    notes: tuple[str, ...]              # remarks on irregularities
+    falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, Stribeck velocity; (0, 2) if unused
+    falling_deviations: np.ndarray      # standard deviations of both, from the efforts alone
+    prior_springs: tuple[Element, ...]   # springs with estimated stiffness, as given
 
     def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-        """Compute the efforts that the robot that was found needs for a motion.
+        """Compute the efforts of the identified robot for a motion.
 
         Parameters
         ----------
@@ -105,14 +105,14 @@ class Identification:
         Returns
         -------
         ndarray (..., n)
-            Efforts with the friction and the springs of the robot.
+            Efforts including the robot's friction and springs.
         """
         robot = self.robot
         return robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd) - robot.drive_torque(q, qd)
 
     @property
     def samples(self) -> int:
-        """The number of states that were recorded."""
+        """The number of recorded states."""
         return self.evidence.samples
 
     @property
@@ -122,7 +122,7 @@ class Identification:
 
     @property
     def intervals(self) -> np.ndarray:
-        """The confidence intervals (k, 2) of the base parameters at the level asked for."""
+        """The confidence intervals (k, 2) of the base parameters at `level`."""
         half = scipy.special.ndtri(0.5 + 0.5 * self.level) * self.base_deviations
         return np.stack([self.base_parameters - half, self.base_parameters + half], axis=1)
 
@@ -134,17 +134,17 @@ class Identification:
 
     @property
     def springs(self) -> tuple[Element, ...]:
-        """The springs of which the stiffness was estimated, as they were found."""
+        """The springs with their estimated stiffness."""
         return tuple(replace(spring, stiffness=float(K)) for spring, K in zip(
             self.prior_springs, self.parameters[len(self.names) - len(self.prior_springs):], strict=True))
 
     def residual(self, parameters: ArrayLike | None = None) -> np.ndarray:
-        """Compute the root mean square of the efforts that parameters do not explain.
+        """Compute the root mean square of the efforts that the parameters do not explain.
 
         Parameters
         ----------
         parameters : array_like (P,), optional
-            Parameters, by default those found.
+            Parameters. By default the estimated ones.
 
         Returns
         -------
@@ -156,12 +156,12 @@ class Identification:
         return np.sqrt(self.evidence.squares(p, own) / np.maximum(self.evidence.counts, 1))
 
     def explained(self, k: int) -> np.ndarray:
-        """Compute the efforts of velocity k that the result explains, at the instants of `equations`.
+        """Compute the efforts of velocity k that the result explains, at the times of `equations`.
 
         Parameters
         ----------
         k : int
-            Number of the velocity.
+            Index of the velocity.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class Identification:
         Raises
         ------
         ValueError
-            If the result is of many recordings, whose equations are not kept one by one.
+            If the result is of many recordings, since their equations are not stored.
         """
         if self.equations is None:
             raise ValueError("explained: the equations of many recordings are not kept one by one")
@@ -191,12 +191,12 @@ class Identification:
         Parameters
         ----------
         path : str or path, optional
-            File in which the figure is saved.
+            File for the figure.
 
         Returns
         -------
         Figure
-            Efforts measured and explained, residuals, and base parameters with their intervals. It requires matplotlib,
+            Measured and explained efforts, residuals, and base parameters with their intervals. Requires matplotlib,
             the extra [plot].
         """
         from .report import figure
@@ -212,53 +212,53 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     Parameters
     ----------
     robot : Robot
-        Model of the robot, which is the prior.
+        Prior model of the robot.
     t : array_like (m,)
         Times in s.
     q : array_like (m, nq)
         Positions.
     tau : array_like (m, n)
-        Efforts. Those of a floating base are 0 where nothing touches the robot. Efforts that are NaN are left out.
+        Efforts. Those of a floating base are 0 without contacts. Efforts that are NaN are omitted.
     qd : array_like (m, n), optional
-        Velocities. With these, no accelerations are needed: equations are integrated over windows, by parts.
+        Velocities. With them accelerations are not needed: equations are integrated by parts over windows.
     qdd : array_like (m, n), optional
-        Accelerations. With qd and qdd nothing is smoothed.
+        Accelerations. With qd and qdd nothing is filtered.
     friction : {"estimate", "stribeck", "model", "none"}, optional
         "estimate" estimates damping and Coulomb friction of each joint, both >= 0; "stribeck" also friction at rest
-        that exceeds Coulomb's and falls with speed (`falling`); "model" takes the model's off the efforts; "none"
-        leaves them.
+        beyond Coulomb's that decreases with speed (`falling`); "model" subtracts the model's friction from the efforts;
+        "none" neglects friction.
     armature : bool, optional
-        Estimate the armature, too, of joints of one degree of freedom.
+        True to also estimate the armature of joints of one degree of freedom.
     links : collection of str, optional
-        Links to estimate, by default all that have a mass.
+        Links to estimate. By default all that have a mass.
     window : float, optional
-        Time in s over which positions and efforts are smoothed.
+        Time in s of the filter window for positions and efforts.
     level : float, optional
         Level of the confidence intervals, between 0 and 1.
     forces : sequence of Element, optional
-        Elements of screw_dynamics.forces that are known to act, at the times t, beside those that the robot has of its
-        own.
+        Force elements of screw_dynamics.forces that act during the recording, at the times t, in addition to those of
+        the robot.
     springs : sequence of Element or str, optional
-        Springs whose stiffness is estimated, with damping and rest as given: names of joints whose drives have one, or
-        elements forces.Spring.
+        Springs with unknown stiffness, but given damping and rest position: names of joints whose drives have a spring,
+        or forces.Spring elements.
 
     Returns
     -------
     Identification
-        Robot that was found, with parameters, standard deviations and notes.
+        Identified robot, with parameters, standard deviations and notes.
 
     Notes
     -----
-    Without qd, velocities and accelerations come from q, which is smoothed as the efforts are. Where there is friction,
-    times at which a joint turns back are left out.
+    Without qd, velocities and accelerations are derivatives of q, which is filtered like the efforts. Times at which a
+    joint with friction reverses are omitted.
 
-    The confidence intervals presume the model. Where the efforts of a joint that are not explained depend on its
-    velocity, by friction of another law, a note names it, and intervals are wider by how far parameters move with such
-    friction.
+    The confidence intervals assume that the model is correct. If the residual efforts of a joint depend on its
+    velocity, because friction has another law, a note names the joint, and intervals are widened by the change
+    of the parameters with such friction.
 
-    The robot that was found has all of the prior: Stribeck friction and springs that are no drive's are among its own
-    `forces`; stiffness, inertia and friction of motors are in its drives. Parameters of a link that no rigid body can
-    have are replaced by the nearest that one can have, with a note.
+    The identified robot keeps all other properties of the prior: Stribeck friction and springs that belong to no drive
+    are in its `forces`; stiffness, inertia and friction of motors are in its drives. Physically inconsistent parameters
+    of a link are replaced by the nearest consistent ones, with a note.
     """
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
@@ -279,8 +279,9 @@ def checked_level(level: float) -> float:
 
 def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes: Sequence[str] = (),
               rows: Equations | None = None, window: float = 0.0) -> Identification:
-    """Return the unknowns that the evidence of one recording, or of many, gives: the one fit at the end. rows: of one,
-    and the window (s) over which they are smoothed."""
+    """Return the Identification from the evidence of one or many recordings: the final fit.
+
+    rows: the equations of a single recording; window: its filter window (s)."""
     robot, prior, estimated = unknowns.robot, unknowns.prior, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
     fit = base_fit(evidence, unknowns)
@@ -315,10 +316,11 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
 
 def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread: np.ndarray
          ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the parameters that were estimated, and their standard deviations: the maximum of the posterior.
+    """Return the estimated parameters and their standard deviations: the maximum a posteriori estimate.
 
-    R: the triangle of the weighted equations. The prior of log-Cholesky parameters (links, 10) is normal, of SPREAD,
-    lengths in sizes of the link; that of friction and stiffness, which are >= 0, too."""
+    R: triangular factor of the weighted equations. The prior of log-Cholesky parameters (links, 10) is normal with
+    SPREAD, lengths relative to the sizes of the link. The prior of friction and stiffness, which are >= 0, is normal
+    too."""
     m = prior.size
     A, d = R[:, :-1], R[:, -1]
     spread = np.full_like(prior, SPREAD)
@@ -339,7 +341,7 @@ def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread
 
     def jacobian(x):
         return np.vstack([A @ rates(x), np.diag(pull)])
-    with np.errstate(over="ignore", invalid="ignore"):      # of trial steps that are too long, and are taken back
+    with np.errstate(over="ignore", invalid="ignore"):      # from trial steps that are too long, which are rejected
         x = scipy.optimize.least_squares(residuals, x0, jacobian, bounds=(lower, np.inf), x_scale="jac", ftol=1e-12,
                                          xtol=1e-12, gtol=1e-12, max_nfev=500).x
     s, Vt = np.linalg.svd(jacobian(x), full_matrices=False)[1:]

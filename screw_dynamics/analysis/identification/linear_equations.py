@@ -1,4 +1,4 @@
-"""Equations that are linear in the parameters of a robot, and what noise of a recording makes of them."""
+"""Equations that are linear in the parameters of a robot, and the effect of measurement noise on them."""
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from screw_dynamics.forces import Element, ForceSum
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
-INSTANTS = 256          # at which the effect of noise is looked at
-# Laws of friction that are looked for in what a model leaves; those that fall with speed at these Stribeck velocities.
+INSTANTS = 256          # number of times at which the effect of noise is evaluated
+# Friction laws that are tested for in residuals; Stribeck friction at these Stribeck velocities.
 SPEEDS = 0.02, 0.1, 0.5
 IN_MODEL, BY_SPEED = ("dry", "damping"), tuple(f"falling at {v}" for v in SPEEDS)
 LAWS = (*BY_SPEED, *IN_MODEL, "quadratic", "one way", "constant", "load")
@@ -18,11 +18,11 @@ NONE = np.zeros(0)
 
 
 class Equations(NamedTuple):
-    """b = Y p + S s at N instants t, (N, n, P) and (N, n); where no equation holds, valid is False, and all are 0.
+    """Equations b = Y p + S s at N times t, (N, n, P) and (N, n); where valid is False, all are 0.
 
-    S (N, n, G + K): of each joint's own friction that falls with speed, at G Stribeck velocities, or none, and K LAWS
-    that a model may lack. noise (n, P, P): the expected sum of products of the errors that noise of positions makes in
-    Y, of each joint; or None."""
+    S (N, n, G + K): columns of each joint's Stribeck friction at G Stribeck velocities, or none, and of K LAWS that a
+    model may lack. noise (n, P, P): expected sum of products of the errors in Y from position noise, per joint; or
+    None."""
 
     t: np.ndarray
     Y: np.ndarray
@@ -33,42 +33,42 @@ class Equations(NamedTuple):
 
 
 def falling(sign: np.ndarray, qd: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    """Return the share (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities (G,):
-    sign / (1 + (qd / velocity)^2), the law of forces.Friction."""
+    """Return the fraction (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities
+    (G,): sign / (1 + (qd / velocity)^2), the law of forces.Friction."""
     return sign[..., None] / (1.0 + (qd[..., None] / velocities) ** 2)
 
 
 def own_laws(sign: np.ndarray, qd: np.ndarray, stribeck: np.ndarray) -> np.ndarray:
-    """Return the columns (..., G + K - 1) of each joint's own at rates qd (...) of these signs: of friction that falls
-    with speed, for Stribeck velocities (G,), and of LAWS but the last."""
+    """Return columns (..., G + K - 1) of each joint at rates qd (...) with these signs: Stribeck friction at velocities
+    (G,), and all LAWS except the last."""
     speed = np.abs(qd)
     others = sign, qd, qd * speed, speed, np.ones_like(qd)
     return np.concatenate([falling(sign, qd, np.append(stribeck, SPEEDS)), np.stack(others, axis=-1)], axis=-1)
 
 
 def by_load(S: np.ndarray, Y: np.ndarray, robot: Robot) -> np.ndarray:
-    """Return the column (..., 1) of the last law, of friction that grows with the efforts of the links as they are
-    known: those measured have the noise that a column must not have."""
+    """Return the column (..., 1) of the last law, friction that is proportional to the load. The load is that of the
+    known links: measured efforts would add noise to the column."""
     dry = S[..., S.shape[-1] - len(LAWS) + 1 + LAWS.index("dry")]
     p = robot.inertial_parameters
     return (dry * np.abs(Y[..., :len(p)] @ p))[..., None]
 
 
 def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.ndarray:
-    """Return the columns (..., n, s) of the stiffness of springs: what efforts overcome of each of stiffness 1."""
+    """Return the columns (..., n, s) of spring stiffness: the efforts that balance springs of stiffness 1."""
     still = np.zeros((*q.shape[:-1], robot.n))
     units = [replace(spring, stiffness=1.0, damping=0.0) for spring in springs]
-    found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # without its own
+    found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # unit springs only
     return np.stack(found, axis=-1) if found else np.zeros((*still.shape, 0))
 
 
 def of_noise(robot: Robot, q: np.ndarray, variance: np.ndarray, valid: np.ndarray, columns: int
              ) -> np.ndarray:
-    """Return the expected sums (n, P, P) of products of errors in the P columns of Y, of noise of this variance (n) in
-    the accelerations at configurations q (N, nq), where equations are valid (N, n): INSTANTS of them speak for all.
+    """Return the expected sums (n, P, P) of products of errors in the P columns of Y from acceleration noise.
 
-    A column of Y changes with the acceleration of joint k as that of the momentum with its velocity; so does armature's
-    of the joint itself."""
+    variance (n): of the noise; q (N, nq): configurations, of which INSTANTS are sampled; valid (N, n): mask of the
+    equations. The derivative of a column of Y with respect to the acceleration of joint k is that of the momentum with
+    respect to its velocity; likewise for the armature of the joint."""
     step, n = max(len(q) // INSTANTS, 1), robot.n
     q, valid, share = q[::step], valid[::step], valid.sum(axis=0) / np.maximum(valid[::step].sum(axis=0), 1)
     inertial, friction = robot.inertial_parameters.size, len(FRICTION_NAMES)

@@ -1,13 +1,13 @@
-"""Friction that a model does not have, by what it leaves of the efforts of a joint: intervals presume the model.
+"""Detection of friction that a model lacks, from the residual efforts of a joint: intervals assume a correct model.
 
-Each joint gets, beside the parameters that are estimated, the columns of other laws of friction. If they explain more
-of what is left than noise would, by a likelihood-ratio test, the laws are added for the joints where they do, and
-intervals reach as far as the base parameters move then."""
+Columns of other friction laws are added to the estimated parameters of each joint. If they explain more of the residual
+than noise would, by a likelihood-ratio test, the laws are added for these joints, and intervals are widened by the
+change of the base parameters."""
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics.analysis.estimation.payload_identification import ROUNDING
 from screw_dynamics.analysis.estimation.smoothing import correlation_times
@@ -17,14 +17,14 @@ from .evidence import Evidence, solved, triangle
 from .linear_equations import BY_SPEED, IN_MODEL, LAWS, Equations
 from .unknowns import FALLING, Unknowns
 
-LEVEL = 1e-6        # of the test: how often noise alone may look like friction of another law
-LASTING = 0.5       # s, or so many windows if that is more: what is left of efforts for longer is no noise
-WINDOWS = 3.0       # by which noise is correlated that has none of its own
+LEVEL = 1e-6        # significance level: probability that noise alone looks like another friction law
+LASTING = 0.5       # s, or WINDOWS windows if longer: residuals that are correlated for longer are not noise
+WINDOWS = 3.0       # number of windows over which filtered white noise is correlated
 
 
 class Misfit(NamedTuple):
-    """Friction beyond the model's, by joint (n,): whether there is any, and its share of the squares of the residual
-    efforts; standard deviations (k,) of base parameters."""
+    """Friction that the model lacks, by joint (n,): odd, True if there is any; share, its fraction of the squared
+    residual efforts. deviations (k,): standard deviations of base parameters."""
 
     odd: np.ndarray
     share: np.ndarray
@@ -52,7 +52,7 @@ def misfit(found: Evidence, unknowns: Unknowns, fit: BaseFit) -> Misfit:
 
 
 def _laws(found, unknowns):
-    """Return the columns (n, w, K) of laws that are not among the unknowns."""
+    """Return the columns (n, w, K) of friction laws that are not among the unknowns."""
     columns = found.R[..., len(unknowns.names) + len(unknowns.velocities):-1]
     estimated = unknowns.friction in ("estimate", FALLING)
     left = [i for i, name in enumerate(LAWS) if not (estimated and name in IN_MODEL)
@@ -61,7 +61,7 @@ def _laws(found, unknowns):
 
 
 def _with(A, own, which):
-    """Return the equations with columns of some joints' own besides."""
+    """Return the equations with additional columns for some joints."""
     n, w, K = own.shape
     more = np.zeros((n, w, int(which.sum()) * K))
     for i, j in enumerate(np.flatnonzero(which)):
@@ -70,12 +70,12 @@ def _with(A, own, which):
 
 
 def _squares(A, d, x):
-    """Sums (n,) of the squared residuals of each joint's equations."""
+    """Return the sums (n,) of the squared residuals of each joint's equations."""
     return np.sum((d - A @ x) ** 2, axis=1)
 
 
 def notes(found: Misfit, names: tuple[str, ...]) -> Iterator[str]:
-    """Notes on joints whose residuals friction of another law explains."""
+    """Yield notes on joints whose residuals are explained by another friction law."""
     for name, odd, share in zip(names, found.odd, found.share, strict=True):
         if odd:
             yield (f"joint {name}: friction of another law than the model's, by the velocity, its sign and the load, "
@@ -84,7 +84,7 @@ def notes(found: Misfit, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def lasting(evidence: Evidence, rows: Equations, names: tuple[str, ...], window: float) -> Iterator[str]:
-    """Notes on joints whose residuals are correlated for longer than noise is, smoothed over a window (s)."""
+    """Yield notes on joints whose residuals are correlated for longer than noise filtered over a window (s)."""
     step = float(np.median(np.diff(rows.t))) if len(rows.t) > 1 else 0.0
     least = (ROUNDING * max(evidence.largest, 1.0)) ** 2
     for name, row, count, samples in zip(names, evidence.covariances, evidence.counts,

@@ -1,13 +1,13 @@
-"""Equations of motion without accelerations: integrated over time with a weight that vanishes at both ends, by parts.
+"""Equations of motion without accelerations: integrated by parts over time, with weights that vanish at both ends.
 
-M(q) v' = p' - M' v, p = M v the momentum: of tau = M v' + c + g the integral with a weight w is
-int w tau = int (-w' p + w (c + g - M' v)), linear in the parameters, since p, M' v and c + g are. So do the filtered
-regressors of J.-J. E. Slotine and W. Li, Automatica 25(4), 1989; a weight of finite length makes of a filter's
-transient an end. Where a joint turns back, accelerations jump, and momenta do not: no equation is lost there."""
+M(q) v' = p' - M' v with the momentum p = M v: the integral of tau = M v' + c + g with a weight w is
+int w tau = int (-w' p + w (c + g - M' v)). It is linear in the parameters, since p, M' v and c + g are. It resembles
+the filtered regressors of J.-J. E. Slotine and W. Li, Automatica 25(4), 1989; the finite length of the weight avoids a
+filter's transient. When a joint reverses, accelerations jump, but momenta do not: no equation is lost."""
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
@@ -18,17 +18,17 @@ from screw_dynamics.robot import Robot
 
 from .linear_equations import Equations, of_noise, of_springs, own_laws
 
-NODES = 16              # in a window, at which momenta are evaluated
-DEGREE, BETWEEN = 5, 3  # of the polynomials that smooth positions in a window, and velocities between nodes
-TURN = 0.02             # rad or m: the farthest point that the derivative of M along the motion looks at
+NODES = 16              # number of momentum evaluations per window
+DEGREE, BETWEEN = 5, 3  # degrees of the filter polynomials, for positions and for velocities between nodes
+TURN = 0.02             # rad or m: largest step in the derivative of M along the motion
 STENCIL = (1, 0.75), (2, -0.15), (3, 1.0 / 60.0)        # (f(x + k h) - f(x - k h)) / h, of sixth order
-STUCK = 0.1             # of a window in which a joint that rubs rests: more tells nothing
+STUCK = 0.1             # fraction of a window; joints with friction that rest for longer are not used
 
 
 def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float,
                        forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray,
                        springs: Sequence[Element]) -> list[Equations]:
-    """Return the equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a
+    """Return the equations of the segments of a recording t, q, qd and tau: two per window, each weighted over one
     window."""
     q, total = configuration_space.continuous(robot.model, robot.normalize(given["q"])), robot.total_force(forces)
     both = np.concatenate([given["tau"], given["qd"]], axis=1)
@@ -46,7 +46,7 @@ def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.n
 
 
 def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equations:
-    """Return the equations of one piece, at uniform times."""
+    """Return the equations of one segment with uniform times."""
     step, n = t[1] - t[0], robot.n
     stride = max((points - 1) // NODES, 1)
     half = (points - 1) // 2 // stride * stride
@@ -79,14 +79,15 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
 
 
 def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight at x from -1 to 1, times within `half` (s) of the middle, of integral 1, and its derivative by
-    time: (1 + cos(pi x))^2 / (3 half), of which the first three derivatives vanish at both ends."""
+    """Return the weight at x from -1 to 1, times within `half` (s) of the middle, and its time derivative.
+
+    The weight (1 + cos(pi x))^2 / (3 half) has the integral 1; its first three derivatives vanish at both ends."""
     u = 1.0 + np.cos(np.pi * x)
     return u**2 / (3.0 * half), -2.0 * np.pi * u * np.sin(np.pi * x) / (3.0 * half**2)
 
 
 def _columns(robot, q, v):
-    """Regressors (m, n, 10 b) of the momentum, and of c + g - M' v."""
+    """Return regressors (m, n, 10 b) of the momentum, and of c + g - M' v."""
     size = TURN / np.maximum(np.abs(v).max(axis=1, keepdims=True), TURN)       # s
     rate = sum(c / size[..., None] * (robot.momentum_regressor(robot.integrate(q, k * size * v), v)
                                       - robot.momentum_regressor(robot.integrate(q, -k * size * v), v))

@@ -1,5 +1,5 @@
-"""Forces of a robot's own that an identification estimates anew, springs of drives, and friction beside that of its
-model; and the robot with what was found of them."""
+"""Force elements of a robot that an identification estimates (springs of drives, friction), and the robot with the
+estimates."""
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,13 +12,15 @@ from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
-STIFFEST = 1e9          # N m/rad or N/m: of springs as given, where the fit begins
+STIFFEST = 1e9          # N m/rad or N/m: largest initial stiffness
 
 
 def without_springs(robot: Robot, springs: Sequence[Element | str]
                     ) -> tuple[Robot, tuple[Element, ...], tuple[str | None, ...]]:
-    """Return the robot without the springs of the drives that are named; these and the elements given, as elements; and
-    of each the joint that was named, or None. Raises ValueError naming what is none, or does not fit the robot."""
+    """Return the robot without the springs of the named drives, all springs as elements, and their joints.
+
+    The joint is None for a spring that is given as an element. Raises ValueError for invalid springs and those that do
+    not fit the robot."""
     if not isinstance(springs, list | tuple):
         raise ValueError("springs must be a list of screw_dynamics.forces.Spring, or names of joints, not "
                          f"{checks.described(springs)}")
@@ -26,7 +28,7 @@ def without_springs(robot: Robot, springs: Sequence[Element | str]
     for spring in found:
         if not isinstance(spring, Spring):
             raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
-    robot.total_force(list(found))          # which refuses what is no number
+    robot.total_force(list(found))          # raises for invalid numbers
     for spring in found:
         if spring.stiffness > STIFFEST:
             raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
@@ -51,16 +53,18 @@ def _of_drive(robot, joint):
 
 
 def known_friction(model: Model, estimated: bool) -> tuple[Element, ...]:
-    """Return the elements of friction of a robot's own that are taken off its efforts: if friction is estimated, those
-    on several joints, of which no joint's friction is the same."""
+    """Return the friction elements of a robot that are subtracted from its efforts. If friction is estimated, these are
+    only the elements on several joints, which differ from joint friction."""
     return tuple(x for x in friction_of(model) if not estimated or len(x.joints) > 1)
 
 
 def with_found(prior: Robot, model: Model, named: Sequence[str | None], springs: Sequence[Element],
                falling: np.ndarray | None) -> Robot:
-    """Return the robot that began as `prior`, with the numbers of a model, which may lack springs of drives, and all
-    that was found: springs (s), each of the drive that is named or of none, and excess and Stribeck velocity of each
-    velocity's friction (n, 2), or none; None for friction that stays as it was."""
+    """Return the prior robot with the values of `model` and all estimates.
+
+    springs: each belongs to the drive of the joint in `named`, or to none (None). falling (n, 2): breakaway friction
+    beyond Coulomb's and Stribeck velocity of each velocity; None leaves friction elements unchanged. `model` may lack
+    springs of drives."""
     drives = dict(prior.model.drives)
     for joint, spring in zip(named, springs, strict=True):
         if joint is not None and spring.stiffness > 0.0:

@@ -1,12 +1,12 @@
-"""Inertial parameters that a rigid body can have, and coordinates of all that it can have.
+"""Physical consistency of inertial parameters, and coordinates of all consistent ones.
 
-The pseudo-inertia of a body is the integral of r r^T dm over its points r = (x, y, z, 1): a body of positive mass that
-is not flat has a positive definite one, and any positive definite matrix belongs to some body; P. M. Wensing, S. Kim,
-J.-J. E. Slotine, IEEE Robotics and Automation Letters 3(1), 2018. Its Cholesky factor has ten free coordinates when its
-diagonal is an exponential: the log-Cholesky parameters of C. Rucker, P. M. Wensing, IEEE Robotics and Automation
+The pseudo-inertia of a body is the integral of r r^T dm over its points r = (x, y, z, 1). It is positive definite for a
+body of positive mass that is not flat, and any positive definite matrix belongs to some body; P. M. Wensing, S. Kim,
+J.-J. E. Slotine, IEEE Robotics and Automation Letters 3(1), 2018. Its Cholesky factor with an exponential diagonal has
+ten unconstrained coordinates: the log-Cholesky parameters of C. Rucker, P. M. Wensing, IEEE Robotics and Automation
 Letters 7(2), 2022.
 
-All take leading axes as a batch. Inertial parameters (..., 10) are in the order of robot.inertial_parameters."""
+All functions accept leading axes. Inertial parameters (..., 10) are in the order of Robot.inertial_parameters."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -46,8 +46,8 @@ def of_pseudo_inertia(J: ArrayLike) -> np.ndarray:
 
 
 def is_physical(parameters: ArrayLike) -> np.ndarray:
-    """Return True where some body that is not flat has the inertial parameters (..., 10): the pseudo-inertia is
-    positive definite."""
+    """Return True for inertial parameters (..., 10) of a body that is not flat: the pseudo-inertia is positive
+    definite."""
     J = pseudo_inertia(parameters)
     finite = np.isfinite(J).all(axis=(-2, -1))
     least = np.linalg.eigvalsh(np.where(finite[..., None, None], J, 0.0))[..., 0]
@@ -55,9 +55,10 @@ def is_physical(parameters: ArrayLike) -> np.ndarray:
 
 
 def nearest_physical(parameters: ArrayLike, share: float = 1e-3) -> np.ndarray:
-    """Inertial parameters (..., 10) of positive mass as they are where they are physical, else those of the pseudo-
-    inertia about the center of mass with no eigenvalue below `share` times the largest; without any, that of a ball of
-    0.1 m. Raises ValueError if the mass is not positive."""
+    """Return physical inertial parameters (..., 10) unchanged, and others replaced by the nearest physical ones.
+
+    Eigenvalues of the pseudo-inertia about the center of mass are raised to at least `share` times the largest; without
+    any positive one, those of a ball of 0.1 m are used. Raises ValueError if the mass is not positive."""
     p = checks.real_numbers("parameters", parameters, COUNT).astype(float)
     if not (p[..., 0] > 0.0).all():
         raise ValueError(f"the mass {p[..., 0].min():g} kg must be > 0")
@@ -77,7 +78,7 @@ def log_cholesky(parameters: ArrayLike) -> np.ndarray:
     """Return the log-Cholesky parameters (..., 10) alpha d1 d2 d3 s12 s23 s13 t1 t2 t3 of physical inertial parameters.
 
     The pseudo-inertia is U U^T with U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0,
-    1]]: e^(2 alpha) is the mass, and t the center of mass. Raises ValueError naming what no rigid body can have."""
+    1]]: e^(2 alpha) is the mass, and t the center of mass. Raises ValueError for parameters that are not physical."""
     physical = is_physical(parameters)
     if not physical.all():
         wrong = np.asarray(parameters, dtype=float)[~physical][0]
@@ -89,7 +90,7 @@ def log_cholesky(parameters: ArrayLike) -> np.ndarray:
 
 
 def _factor(theta):
-    """U / e^alpha, and e^alpha (..., 1, 1)."""
+    """Return U / e^alpha, and e^alpha (..., 1, 1)."""
     U = np.zeros((*theta.shape[:-1], 4, 4))
     U[..., _DIAGONAL, _DIAGONAL] = np.exp(theta[..., 1:4])
     U[(..., *_ABOVE)] = theta[..., 4:]
@@ -98,14 +99,13 @@ def _factor(theta):
 
 
 def of_log_cholesky(theta: ArrayLike) -> np.ndarray:
-    """Return the inertial parameters (..., 10) of log-Cholesky parameters (..., 10): physical ones, whatever these
-    are."""
+    """Return the inertial parameters (..., 10) of any log-Cholesky parameters (..., 10); they are always physical."""
     U, size = _factor(checks.real_numbers("theta", theta, COUNT).astype(float))
     return of_pseudo_inertia(size**2 * U @ U.swapaxes(-1, -2))
 
 
 def of_log_cholesky_derivative(theta: ArrayLike) -> np.ndarray:
-    """Return the derivatives (..., 10, 10) of `of_log_cholesky`: column k by theta_k."""
+    """Return the derivatives (..., 10, 10) of `of_log_cholesky`; column k is with respect to theta_k."""
     theta = checks.real_numbers("theta", theta, COUNT).astype(float)
     U, size = _factor(theta)
     dU = np.zeros((*theta.shape[:-1], COUNT, 4, 4))

@@ -1,10 +1,10 @@
-"""Text and figure of an identification's result. matplotlib, an extra, is imported when a figure is drawn."""
+"""Text and figure of an Identification. The optional matplotlib is imported when a figure is drawn."""
 from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
@@ -12,8 +12,8 @@ from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION
 
 from . import physical
 
-COLUMNS = 2     # of joints, in the figure
-WIDTH = 44      # characters of a combination, in the text and the figure
+COLUMNS = 2     # of the joint plots in the figure
+WIDTH = 44      # characters of a base parameter's expression, in the text and the figure
 
 
 def text(found: Any) -> str:
@@ -86,8 +86,8 @@ def _short(name):
 
 # ------------------------------------------------------------------------------------------------- figure
 def figure(found: Any, path: Any = None) -> Any:
-    """Return the figure of an Identification: efforts measured and explained, if it is of one recording; residuals,
-    base parameters."""
+    """Return the figure of an Identification: measured and explained efforts, for a single recording; residuals; base
+    parameters."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -119,7 +119,7 @@ def _draw_joints(drawn, found, names, rows):
 
 
 def _draw_joint(ax, found, k, name):
-    """Efforts of a joint: what was measured, what the prior and the result say. Where no equation holds, gaps."""
+    """Draw the efforts of a joint: measured, prior and result, with gaps where no equation holds."""
     t, Y, b, valid = found.equations[:4]
     for values, color, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
                                          (b[:, k], OTHERS, 2.6, "measured"),
@@ -141,7 +141,7 @@ def _draw_residuals(ax, found, names):
 
 
 def _draw_base(ax, found):
-    """Base parameters against those of the prior, each in units of the larger of the two."""
+    """Draw the base parameters and those of the prior, each relative to the larger of the two."""
     prior, now = found.base.of(found.prior_parameters[found.estimated]), found.base_parameters
     size = np.maximum(np.maximum(np.abs(prior), np.abs(now)), np.finfo(float).tiny)
     half = scipy.special.ndtri(0.5 + 0.5 * found.level) * found.base_deviations
@@ -160,5 +160,5 @@ def _draw_base(ax, found):
 
 
 def _legend_below(ax):
-    """A legend where nothing is drawn."""
+    """Draw a legend below the axes."""
     ax.legend(ncols=3, fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1))

@@ -1,4 +1,4 @@
-"""Unknowns of an identification, and where the fit begins: the robot as it is known."""
+"""Unknowns of an identification, and the prior robot, where the fit starts."""
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -25,58 +25,57 @@ FRICTION = (*payload_identification.FRICTION, FALLING)
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
+    """The P parameters of a robot, some of which are estimated; the others are fixed."""
 
-    robot: Robot                # without the springs that are estimated
-    prior: Robot                # as it is known
+    robot: Robot                # without the estimated springs
+    prior: Robot                # as given
     friction: str               # one of FRICTION
     names: tuple[str, ...]      # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
-    parameters: np.ndarray      # (P,) of the robot; without friction, where there shall be none
-    bodies: np.ndarray          # (b,) bool: of which bodies inertial parameters are estimated
+    parameters: np.ndarray      # (P,) of the robot; with zero friction for "none"
+    bodies: np.ndarray          # (b,) bool: bodies with estimated inertial parameters
     estimated: np.ndarray       # (P,) bool
-    base: BaseParameters        # of those that are estimated
-    notes: tuple[str, ...]      # on what could not be as it is
-    springs: tuple[Element, ...] = ()   # of which the stiffness is estimated: the last of the P parameters
-    of_drives: tuple[str | None, ...] = ()      # of each the joint whose drive has it; None for another
+    base: BaseParameters        # of the estimated parameters
+    notes: tuple[str, ...]      # on values that had to be changed
+    springs: tuple[Element, ...] = ()   # with estimated stiffness, the last of the P parameters
+    of_drives: tuple[str | None, ...] = ()      # joint whose drive has each spring, or None
 
     @property
     def rubs(self) -> np.ndarray:
-        """A mask (n,) of the velocities with friction that is estimated or taken off: at rest they tell nothing."""
+        """A mask (n,) of velocities with estimated or subtracted friction, whose equations are not used at rest."""
         model = self.robot.model
         return {"estimate": _rubs(model), FALLING: _rubs(model), "model": model.friction > 0.0}.get(
             self.friction, np.zeros(model.n, bool))
 
     @property
     def may_rub(self) -> np.ndarray:
-        """Mask (n,) of the velocities of joints, which can have friction."""
+        """A mask (n,) of the joint velocities, which can have friction."""
         return _rubs(self.robot.model)
 
     @property
     def known(self) -> tuple[Element, ...]:
-        """Forces that are known to act because the robot has them: friction, as far as it is not estimated."""
+        """The known force elements of the robot: friction elements that are not estimated."""
         return () if self.friction == "none" else known_friction(self.prior.model, self.friction != "model")
 
     @property
     def velocities(self) -> np.ndarray:
-        """The Stribeck velocities (G,) at which friction that falls with speed is looked at; none unless it is asked
-        for."""
+        """The grid of Stribeck velocities (G,); empty unless Stribeck friction is estimated."""
         return VELOCITIES if self.friction == FALLING else VELOCITIES[:0]
 
     @property
     def links(self) -> np.ndarray:
-        """The inertial parameters (l, 10) of the estimated bodies: the nearest that some body can have."""
+        """The inertial parameters (l, 10) of the estimated bodies, made physical if necessary."""
         return physical.nearest_physical(self.parameters[:COUNT * len(self.bodies)].reshape(-1, COUNT)[self.bodies])
 
 
 def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None,
              springs: Sequence[Element | str] = ()) -> Unknowns:
-    """Return the unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
+    """Return the unknowns of a robot; arguments as in `identify`. Raises ValueError for invalid arguments."""
     checks.one_of("friction", friction, FRICTION)
     prior, (robot, springs, of_drives) = robot, without_springs(robot, springs)
     model, n = robot.model, robot.n
     bodies, estimated = _estimated(robot, friction, checks.flag("armature", armature), links)
     of_joints = robot.friction_parameters.reshape(n, -1).copy()
-    of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
+    of_joints[:, :2] *= friction != "none"                  # not the armature, which is an inertia
     p = np.concatenate([robot.inertial_parameters, of_joints.ravel(), [spring.stiffness for spring in springs]])
     estimated = np.append(estimated, np.ones(len(springs), bool))
     drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
@@ -90,12 +89,12 @@ def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, l
 
 
 def _joint_of(spring):
-    """Return the name of its joint, or those of all."""
+    """Return the name of a spring's joint, or the joined names of several joints."""
     return spring.joint if isinstance(spring.joint, str) else "/".join(joint for joint, _ in spring.joint)
 
 
 def _estimated(robot, friction, armature, links):
-    """Return masks of the bodies (b,) and the parameters (P,) that are estimated."""
+    """Return masks of the estimated bodies (b,) and parameters (P,)."""
     model, links = robot.model, (links,) if isinstance(links, str) else links
     for link in links or ():
         checks.one_of("links: link", link, [x for x, own in zip(model.body_names, model.is_link, strict=True) if own])
@@ -109,5 +108,5 @@ def _estimated(robot, friction, armature, links):
 
 
 def _rubs(model: Model) -> np.ndarray:
-    """Return a mask (n,) of the velocities that have friction: all but those of joints that are free."""
+    """Return a mask (n,) of the velocities that can have friction: all except those of free joints."""
     return np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in model.joint_kinds])

@@ -1,4 +1,4 @@
-"""Force-torque sensors in joints, by a model whose links can come apart there."""
+"""Force-torque sensors in joints, computed with a model that has a free joint at each sensor."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,11 +12,12 @@ from ..snapshot import Snapshot
 
 
 class ForceTorques:
-    """The wrenches that act in joints, fixed ones too, between the child link and its parent.
+    """The wrenches transmitted by joints, including fixed ones, between the child link and its parent.
 
-    instrumented: the same robot, of `model_of(..., apart=joints)`, with a free joint in series with each of these. It
-    never moves, and the six efforts that keep it at rest are the wrench that it transmits: one pass of inverse dynamics
-    gives those of all sensors. child_links {joint: link}. Raises ValueError naming a joint without."""
+    instrumented: the same robot, from `model_of(..., apart=joints)`, with a free joint in series with each of these
+    joints. The free joint never moves, and the six efforts that keep it at rest are the transmitted wrench. One pass of
+    inverse dynamics computes all sensors. child_links {joint: link}. Raises ValueError for a joint without a free
+    joint."""
 
     def __init__(self, settings: Settings, robot: Robot, instrumented: Robot | None):
         self._settings, self._joints = settings, tuple(joint for joint in settings.force_torques if joint)
@@ -38,15 +39,15 @@ class ForceTorques:
             for slices in (instrumented.q_slices, rates)) if self._joints else ([], [])
 
     def carry(self, loaded: Callable[[Robot], Robot]) -> None:
-        """The robot carries payloads from now on; loaded(robot): a robot of the same links that does."""
+        """Change the payloads; loaded(robot): returns a robot of the same links with the payloads."""
         if self._unloaded is not None:
             self._instrumented = loaded(self._unloaded)
 
     def measure(self, snapshot: Snapshot) -> Mapping[str, np.ndarray]:
-        """Return for each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
+        """Return {joint: wrench (6,)}, (torque, force), in the frame and about the origin of the child link.
 
-        It is the wrench of the child link on its parent: gravity and pushes on the subtree of the joint, less the rate
-        of change of its momentum. A weight at rest pulls down; a push on the tool reads as this push."""
+        It is the wrench of the child link on its parent: gravity and pushes on the subtree of the joint, minus the rate
+        of change of its momentum. A weight at rest reads downward; a push on the tool reads as the push itself."""
         robot = self._instrumented
         if robot is None:
             return {}

@@ -1,4 +1,4 @@
-"""An inertial measurement unit in the origin of a link's frame, along its axes."""
+"""An inertial measurement unit at the origin of a link's frame, along its axes."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from ..snapshot import Snapshot
 
 
 class ImuSample(NamedTuple):
-    """A sample of an IMU. rotation (3, 3): of the link's frame in the root link's.
+    """A sample of an IMU. rotation (3, 3): orientation of the link's frame in the root link's.
 
-    angular_velocity (3,), rad/s, and linear_acceleration (3,), m/s^2, in the link's frame. The latter is the specific
-    force, acceleration minus gravity: +9.81 m/s^2 upwards at rest, 0 in free fall. The variances are those of the noise
-    of each axis."""
+    angular_velocity (3,), rad/s, and linear_acceleration (3,), m/s^2, are in the link's frame. The latter is the
+    specific force, acceleration minus gravity: +9.81 m/s^2 upward at rest, 0 in free fall. The variances are those of
+    the noise per axis."""
 
     rotation: np.ndarray
     angular_velocity: np.ndarray
@@ -23,7 +23,7 @@ class ImuSample(NamedTuple):
 
 
 class Imu:
-    """The IMU of a link, one of those fixed to others or to the root, too; `stream` numbers its random numbers."""
+    """The IMU of a link, which may be fixed to another link or be the root; `stream` selects its random numbers."""
 
     def __init__(self, settings: Settings, link: str, stream: int):
         self._link, self._stream = link, (settings.seed, 4, stream)

@@ -1,4 +1,4 @@
-"""The sensors of the joints: encoders, and what measures velocity and effort."""
+"""The joint sensors: encoders, velocity sensors and effort sensors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,10 +12,10 @@ QUANTITIES = ("position", "velocity", "effort")
 
 
 class JointSensors:
-    """Measures positions, velocities and efforts: x + bias + noise, and positions in whole steps of the encoder.
+    """Sensors of positions, velocities and efforts: x + bias + noise, with positions rounded to encoder steps.
 
-    own {joint: {setting: value}}: settings of OF_JOINTS that a joint has a value of its own for. Raises ValueError
-    naming a joint or setting that does not exist."""
+    own {joint: {setting: value}}: values of OF_JOINTS for single joints. Raises ValueError for an unknown joint or
+    setting."""
 
     def __init__(self, settings: Settings, joint_names: Sequence[str],
                  own: Mapping[str, Mapping[str, float]] | None = None):
@@ -39,9 +39,9 @@ class JointSensors:
         self._noisy, self._biased, self._rounded = self._noise.any(), self._bias.any(), self._coarse.any()
 
     def measure(self, snapshot: Snapshot) -> np.ndarray:
-        """Positions, velocities and efforts, rows of (3, n)."""
+        """Return positions, velocities and efforts, rows of (3, n)."""
         q, qd, effort, n = snapshot.q, snapshot.qd, snapshot.joint_torque, self._noise.shape[1]
-        if len(qd) > n:     # the velocities of a floating base, which are no joint's, come first
+        if len(qd) > n:     # the velocities of a floating base come first and have no joint sensor
             q, qd, effort = (x[len(x) - n:] for x in (q, qd, effort))
         measured = np.array((q, qd, effort))
         if self._noisy:

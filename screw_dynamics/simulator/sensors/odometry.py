@@ -10,8 +10,8 @@ from ..snapshot import Snapshot
 
 
 class OdometrySample(NamedTuple):
-    """pose: x y z, quaternion x y z w (7,) of the base in the root link; twist (6,): of the base in its own frame,
-    angular part first."""
+    """An odometry sample. pose (7,): x y z, quaternion x y z w of the base in the root link; twist (6,): of the base in
+    its own frame, angular part first."""
 
     pose: np.ndarray
     twist: np.ndarray

@@ -16,14 +16,14 @@ from .imu import Imu, ImuSample
 from .joints import JointSensors
 from .odometry import OdometrySample, odometry
 
-IMU, FORCE_TORQUE = "imu/", "force_torque/"     # before the names of links and joints in the names of sensors
+IMU, FORCE_TORQUE = "imu/", "force_torque/"     # prefixes of link and joint names in sensor names
 ODOMETRY = "odom"
 
 
 class JointState(NamedTuple):
-    """The reported state of the joints: those of the model, then those that mimic them; arrays (names,).
+    """The reported state of the joints: those of the model, then their mimic joints; arrays (names,).
 
-    lost (names,): the joints whose sample is lost; their numbers are those that nobody got to see."""
+    lost (names,): mask of the joints whose sample is lost; their values are those that would have been reported."""
 
     names: tuple[str, ...]
     position: np.ndarray
@@ -33,11 +33,11 @@ class JointState(NamedTuple):
 
 
 class Sensors:
-    """The sensors of a robot, which report the Snapshots of a simulation.
+    """The sensors of a robot, which measure the Snapshots of a simulation.
 
-    imus (links) and force_torques (joints) are those of the settings; `names` those of all sensors but the joints', as
-    faults name them. own: as in JointSensors; instrumented: as in ForceTorques. What is measured at a step is always
-    the same, also its noise. Raises ValueError naming a link or joint that the robot does not have."""
+    imus (links) and force_torques (joints) are those of the settings. names: all sensors except those of joints, as
+    faults name them. own: as in JointSensors; instrumented: as in ForceTorques. The measurement at a step, including
+    its noise, is always the same. Raises ValueError for an unknown link or joint."""
 
     def __init__(self, settings: Settings, robot: Robot, own: Mapping[str, Mapping[str, float]] | None = None,
                  instrumented: Robot | None = None):
@@ -63,16 +63,16 @@ class Sensors:
         self.reset()
 
     def carry(self, loaded: Callable[[Robot], Robot]) -> None:
-        """The robot carries payloads from now on; loaded(robot): a robot of the same links that does."""
+        """Change the payloads; loaded(robot): returns a robot of the same links with the payloads."""
         self._force_torques.carry(loaded)
 
     def reset(self) -> None:
-        """Let no sensor be frozen."""
-        self._held: dict[str, Any] = {}     # what frozen sensors repeat
+        """Unfreeze all sensors."""
+        self._held: dict[str, Any] = {}     # the values that frozen sensors repeat
         self._followed: tuple = ()          # active faults
 
     def follow(self, faults: Faults, snapshot: Callable[[], Snapshot]) -> None:
-        """Let sensors freeze, or thaw, as the active faults tell; `snapshot` is what they measure now."""
+        """Freeze and unfreeze sensors according to the active faults; snapshot(): the present Snapshot."""
         self._faults = faults
         if faults.active == self._followed:
             return
@@ -94,7 +94,7 @@ class Sensors:
 
     # --------------------------------------------------------------------------------------------- joints
     def joint_state(self, snapshot: Snapshot, step: int) -> JointState:
-        """Return the joint state that is reported of a snapshot at a step."""
+        """Return the joint state that is reported for a snapshot at a step."""
         measured, lost = self._measured_joints(snapshot), np.zeros(len(self._joint_names), dtype=bool)
         if self._faults.active or self._settings.sensor_dropout:
             lost[:] = self.lost(JOINT_STATES, step)
@@ -103,12 +103,12 @@ class Sensors:
         if len(self._leader):
             position = np.concatenate((position, self._multiplier * position[self._leader] + self._offset))
             velocity = np.concatenate((velocity, self._multiplier * velocity[self._leader]))
-            effort = np.concatenate((effort, np.zeros(len(self._leader))))   # it acts on the leader
+            effort = np.concatenate((effort, np.zeros(len(self._leader))))   # the effort acts on the leader
             lost = np.concatenate((lost, lost[self._leader]))
         return JointState(self._names, position, velocity, effort, lost)
 
     def _measured_joints(self, snapshot: Snapshot) -> np.ndarray:
-        """Positions, velocities and efforts, rows of (3, n), with offsets, and those that are frozen."""
+        """Return positions, velocities and efforts, rows of (3, n), with fault offsets and frozen values."""
         if JOINT_STATES in self._held:
             return self._held[JOINT_STATES]
         measured = self._joints.measure(snapshot)
@@ -122,7 +122,7 @@ class Sensors:
 
     # --------------------------------------------------------------------------------------------- other sensors
     def imu(self, link: str, snapshot: Snapshot) -> ImuSample:
-        """Return the sample that the IMU of a link reports of a snapshot."""
+        """Return the IMU sample of a link that is reported for a snapshot."""
         if IMU + link in self._held:
             return self._held[IMU + link]
         sample = self._imus[link].measure(snapshot)
@@ -130,7 +130,7 @@ class Sensors:
         return sample._replace(linear_acceleration=sample.linear_acceleration + offset)
 
     def force_torque(self, joint: str, snapshot: Snapshot) -> np.ndarray:
-        """Return the wrench (6,), (torque, force), that the sensor of a joint reports of a snapshot; see
+        """Return the wrench (6,), (torque, force), that the sensor in a joint reports for a snapshot; see
         ForceTorques."""
         name = FORCE_TORQUE + joint
         if name in self._held:
@@ -138,7 +138,7 @@ class Sensors:
         return self._force_torques.measure(snapshot)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
 
     def odometry(self, snapshot: Snapshot) -> OdometrySample:
-        """Return the pose and the twist of a floating base that are reported of a snapshot."""
+        """Return the pose and the twist of a floating base that are reported for a snapshot."""
         if ODOMETRY in self._held:
             return self._held[ODOMETRY]
         sample = odometry(self._base, snapshot)
@@ -149,7 +149,7 @@ class Sensors:
         return self._force_torques.child_links[joint]
 
     def lost(self, name: str, step: int) -> bool:
-        """Return True if the sample of a step is lost, of one of `names` or of all joints."""
+        """Return True if the sample of a sensor (of `names`, or "joint_states") at a step is lost."""
         share, stream = self._settings.sensor_dropout, (JOINT_STATES, *self.names).index(name)
         if share > 0.0 and np.random.default_rng([self._settings.seed, 6, stream, step]).random() < share:
             return True
