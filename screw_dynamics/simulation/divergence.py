@@ -1,4 +1,4 @@
-"""The warning of rollouts of which a state ceases to be finite."""
+"""The warning of rollouts whose state becomes non-finite."""
 import warnings
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from .rollout_arguments import efforts
 
 
 class DivergenceWarning(RuntimeWarning):
-    """A state of a rollout is not finite from some time on."""
+    """A warning that a state of a rollout is not finite from some time on."""
 
 
 def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str,
@@ -40,7 +40,7 @@ def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarra
 
 
 def _impossible(model, given):
-    """Return which of the arrays of a rollout of one state has no motion, and where; "" if all have."""
+    """Return the description of an invalid entry in the arrays of a rollout of one state; "" if all are valid."""
     for name, x in given.items():
         for *step, k in np.argwhere(~np.isfinite(x)).tolist():
             return f"its {name}[{'..., ' * bool(step)}{k}] is {x[(*step, k)]}"

@@ -1,7 +1,7 @@
-"""Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel, of
-trees and of robots that keep constraints.
+"""Driven motion in one kernel: joints with servos, motors, brakes and gravity compensation, and wrenches on links, for
+trees and for robots with constraints.
 
-Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
+For one state. Efforts are updated at the start of each step, as in a digital controller."""
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -67,14 +67,14 @@ HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, a
 
 @kernel
 def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work) -> None:
-    """work.results from q (nq) and work.inputs."""
+    """Compute work.results from q (nq) and work.inputs."""
     call(calls[HYBRID], (memory, at(q), at(work.inputs), at(wrenches), at(work.results)))
 
 
 @kernel
 def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
-    """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
-    integrator takes them at the end of a step h > 0."""
+    """Set work.passive to the efforts of friction and of force elements at a state, and work.inputs[3] to the added
+    inertia of their implicit treatment, at the end of a step h > 0."""
     joints = data.joints
     for k in range(len(qd)):
         d = joints.damping[k]
@@ -148,14 +148,15 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
     for k in range(n):
         lacks = joints.drive[k] == SERVO and (not lowest[k] < tau[k] < highest[k] or joints.strength[k] != 1.0)
         work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
-    for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
+    for k in range(n):          # a servo compensates dry friction; a brake holds permanently
         if x[2, k] != 0.0:
             data.dry[k] = np.inf if joints.drive[k] == BRAKE else 0.0
 
 
 @kernel
 def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work, tau: np.ndarray) -> None:
-    """Add to tau (n) the joint efforts that are equivalent to wrenches: the difference that they make at rest."""
+    """Add to tau (n) the joint efforts equivalent to wrenches: the difference of the efforts with and without wrenches
+    at rest."""
     nothing = np.zeros(wrenches.shape)
     for sign in (1.0, -1.0):
         for k in range(len(tau)):
@@ -168,7 +169,8 @@ def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 @kernel
 def pushing(wrenches: np.ndarray) -> bool:
-    """True if a number of wrenches (slots, 6) is not 0; Numba imports scipy.linalg for a kernel that calls `any`."""
+    """Return True if any number of wrenches (slots, 6) is not 0. Numba would import scipy.linalg for a kernel that
+    calls `any`."""
     for wrench in wrenches:
         for x in wrench:
             if x != 0.0:
@@ -178,7 +180,7 @@ def pushing(wrenches: np.ndarray) -> bool:
 
 @kernel
 def finite(x: np.ndarray) -> bool:
-    """True if no number of x (n) is infinite or NaN."""
+    """Return True if all numbers of x (n) are finite."""
     for k in range(len(x)):
         if not x[k] - x[k] == 0.0:
             return False
@@ -287,11 +289,11 @@ def _entry_point(integrator):
 
 
 class Driven:
-    """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
+    """The driven motion of one robot, by an integrator with steps of fixed length. Not thread-safe.
 
-    constraints: those of a robot that keeps them, closed_loops.Constraints. contact_model: a ContactModel
-    of this robot; servos: at most so many of its joints have one, by default all. friction:
-    whether elements of friction that the robot has of its own act; damping and friction of joints are in the table."""
+    constraints: closed_loops.Constraints of the robot. contact_model: a ContactModel of the robot. servos: the largest
+    number of joints with a servo, by default all. friction: True if the robot's own friction elements act; damping and
+    friction of joints are in the table."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
                  contact_model: Any = None, servos: int | None = None, friction: bool = True):
@@ -324,13 +326,13 @@ class Driven:
             self._calls[MOMENTA] = momenta_address(structure, False)
 
     def report(self, numbers: int) -> np.ndarray:
-        """Return a copy of so many numbers of the last step's report of its contacts; see
+        """Return a copy of the first `numbers` entries of the last step's contact report; see
         constraints/contacts/tables.py."""
         first = ws.header(self._memory).report
         return self._memory[first:first + numbers].copy()
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
+        """Return wrenches {link: (6,)} as wrenches on the bodies (slots, 6), in the frames of the bodies."""
         on_bodies = np.zeros((len(self._links), 6))
         for link, wrench in external.items():
             slot, C = self._frames[self._place[link]]

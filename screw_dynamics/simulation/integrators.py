@@ -1,4 +1,4 @@
-"""The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
+"""The integrators: each has a stepping rule, a step function and a tableau. A new one is a new row of INTEGRATORS."""
 import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -20,10 +20,11 @@ from .variational import variational
 
 
 class Integrator(NamedTuple):
-    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
-    takes friction at the end of a step, and efforts as they are at its start; dry_friction: it takes forces that are
-    steep near rest; momenta: it calls algorithms/momenta.py; beforehand: it is compiled while the package is built, not
-    at its first use."""
+    """An integrator.
+
+    advance: fixed_steps or adaptive_steps. step: a step of fixed length. tableau: its coefficients. implicit: evaluates
+    friction at the end of a step, and efforts at its start. dry_friction: accepts forces that are steep near rest.
+    momenta: calls algorithms/momenta.py. beforehand: compiled when the package is built, not at first use."""
 
     advance: Callable
     step: Callable
@@ -88,7 +89,7 @@ INTEGRATORS = {
     "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
-    # At the midpoint dry friction as a force would turn a joint that it stops back at every step.
+    # At the midpoint, dry friction as a force would reverse a joint that it stops, at every step.
     "variational": Integrator(fixed_steps, variational, MIDPOINT, dry_friction=False, momenta=True, beforehand=False),
     "implicit_midpoint": Integrator(fixed_steps, implicit_runge_kutta, MIDPOINT, dry_friction=False, beforehand=False),
     "sdirk2": Integrator(fixed_steps, implicit_runge_kutta, ALEXANDER, beforehand=False),
@@ -96,11 +97,11 @@ INTEGRATORS = {
 MOST_STAGES = max((integrator.tableau for integrator in INTEGRATORS.values()), key=lambda tableau: len(tableau.c))
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)
 WITH_CONSTRAINTS = tuple(name for name, integrator in INTEGRATORS.items() if not integrator.momenta)
-LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivatives: linearization/
+LINEARIZED = "semi_implicit_euler", "rk4"           # integrators with step derivatives: linearization/
 
 
 def check_elements(integrator: str, elements: Iterable[Element]) -> None:
-    """ValueError, with the first force element that is steep near rest, if an integrator does not take it."""
+    """Raise ValueError naming the first force element that is steep near rest if the integrator does not accept it."""
     for element in elements:
         if element.is_dry and not INTEGRATORS[integrator].dry_friction:
             takers = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)

@@ -1,21 +1,20 @@
-"""Violations of position limits: a warning of joints that leave them, or begin beyond them, where rollouts are not told
-whether limits act."""
+"""Warnings of joints that leave their position limits or start beyond them, in rollouts whose `limits` was not set."""
 import warnings
 
 import numpy as np
 
 from screw_dynamics.model.model import Model
 
-MOST = 3        # joints that a warning names
+MOST = 3        # joints named in a warning
 IGNORED = "limits=True stops joints there, limits=False ignores limits without this warning"
 
 
 class LimitsWarning(UserWarning):
-    """A warning of joints of a simulation that left the model's position limits, or began beyond them.
+    """A warning of joints that left the model's position limits in a simulation, or started beyond them.
 
     Notes
     -----
-    The limits do not act unless they are asked for.
+    The limits act only with limits=True.
     """
 
 
@@ -47,8 +46,7 @@ def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None
 
 
 def _told(model, velocity, x, lower, upper):
-    """Return the text of a warning for a joint that is beyond its limits at x: the farthest position that it reaches,
-    and the limit."""
+    """Return the text of a warning for a joint beyond its limits at x: the extreme position and the limit."""
     joint = next(name for name, part in model.v_slices.items() if part.start == velocity)
     unit = "m" if model.kind_of(joint) == "prismatic" else "rad"
     far, limit = max(((lower - x.min(), (x.min(), lower)), (x.max() - upper, (x.max(), upper))))[1]

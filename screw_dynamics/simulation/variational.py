@@ -43,7 +43,7 @@ def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
 
 @kernel
 def rate(data: StepData, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
-    """qdd from (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
+    """Set qdd to the solution of (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
     for k in range(len(qdd)):
         data.net[k] = p[k] / h + g[k]
         data.qd[k] = null(qdd[k])
@@ -84,7 +84,7 @@ def variational(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list,
         for k in range(n):
             dv = where(active, h * change[k], like)
             v[k] += dv
-            found[1, k] -= (2.0 / h) * data.added[k] * dv      # or springs would magnify what is left to rounding
+            found[1, k] -= (2.0 / h) * data.added[k] * dv      # or springs would magnify the remaining rounding error
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         going = unsettled(active, now, last, size)
         last = where(active, now, last)

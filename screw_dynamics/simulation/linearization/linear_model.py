@@ -1,7 +1,8 @@
-"""x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u = dtau; [MD] 6.1.
+"""Linear models x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u =
+dtau; [MD] 6.1.
 
-On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. A step is that of simulation/integrators.py, and its
-linear model the exact derivative of it: the same stages, of which each is differentiated."""
+On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. Steps are those of simulation/integrators.py. Their
+linear models are exact derivatives: each stage is differentiated."""
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from .tangent_maps import displacement, products, transport, trivialization
 
 
 class LinearModel(NamedTuple):
-    """A (..., 2n, 2n) and B (..., 2n, n), of deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
+    """A (..., 2n, 2n) and B (..., 2n, n) for deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
     state."""
 
     A: np.ndarray
@@ -56,9 +57,9 @@ def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external
 class Actuation(NamedTuple):
     """Inputs at states.
 
-    Efforts tau (..., n); wrenches on links {link: (..., 6)}, constant in their links' frames; force elements; whether
-    joints stop at their limits at the end of a step; number of threads; the times (...) of the states, s; whether the
-    dry friction of the model acts; and the accelerations that these cause, as of_tree returns them."""
+    Efforts tau (..., n); wrenches {link: (..., 6)}, constant in the link frames; force elements; a flag for joint stops
+    at the end of a step; number of threads; the times (...) of the states, s; a flag for the model's dry friction; and
+    the function for the accelerations, with the results of of_tree."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
@@ -74,8 +75,8 @@ class Actuation(NamedTuple):
         return robot.model.friction * self.friction
 
     def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
-        """Return the Actuation with dry friction, if it acts, by the velocities (..., n) where a step starts, among the
-        efforts."""
+        """Return the Actuation whose efforts include dry friction, if it acts, for the velocities (..., n) at the start
+        of a step."""
         return self._replace(tau=self.tau - robot.model.friction * np.sign(qd)) if self.friction else self
 
 
@@ -102,7 +103,7 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
 
 def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
-    """Return True if steps are qd+ = qd + h qdd, q+ = q + h qd+ of coordinates, and no impulses follow."""
+    """Return True if steps are qd+ = qd + h qdd, q+ = q + h qd+ in coordinates, without impulses."""
     return INTEGRATORS[integrator].implicit and not (impulses or robot.model.on_groups)
 
 
@@ -136,7 +137,7 @@ def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray
 
 
 def _without_impulses(robot, apart, before, after):
-    """Return the velocities after impulses. Raises ValueError if they change any, where efforts are apart for
+    """Return the velocities after impulses. Raises ValueError if impulses change them while efforts are apart, for
     derivatives by inertial parameters."""
     if apart and (after != before).any():
         joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
@@ -146,8 +147,8 @@ def _without_impulses(robot, apart, before, after):
 
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
-    """Return the derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its
-    end."""
+    """Return the derivatives (..., 2n, 3n) of the state after a step, its stage, and the displacement and velocity at
+    its end."""
     n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
     after = derivatives_of_euler_steps(*by, h)              # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau], dq = ...
@@ -167,7 +168,7 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
 
 def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
     """Return the derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n), padded with zeros, of the state after a
-    step, its stages, and displacement and velocity at its end."""
+    step, its stages, and the displacement and velocity at its end."""
     model, n, count = robot.model, robot.n, len(tableau.c)
     by_q, by_qd = _columns(n, qd, count if apart else 1)
     stages, u_rates, accelerations, dk, dl = [], [], [], [], []
@@ -195,14 +196,14 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
 
 
 def with_padding(rows: np.ndarray) -> np.ndarray:
-    """Rows with zeros beside them, as many as `sweeps` takes."""
+    """Return the rows padded with zeros as `sweeps` requires."""
     found = np.zeros((*rows.shape[:-1], padded(rows.shape[-1])))
     found[..., :rows.shape[-1]] = rows
     return found
 
 
 def _weighted(weights, terms, like):
-    """Return the sum of the terms, by those of their weights that are other than 0."""
+    """Return the sum of the terms with nonzero weights."""
     total = np.zeros_like(like)
     for weight, term in zip(weights, terms, strict=False):
         if weight != 0.0:
@@ -211,7 +212,7 @@ def _weighted(weights, terms, like):
 
 
 def _columns(n, like, count):
-    """Return the derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (...,
+    """Return the derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau, with the leading axes of `like` (...,
     n)."""
     one = np.zeros((2, *like.shape, (2 + count) * n))
     for k in range(2):
@@ -244,7 +245,7 @@ def _efforts(found):
 
 def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
     """Return the accelerations and derivatives of `_accelerations` with force elements taken at the end of a step h,
-    and the added inertia h D + h^2 K (..., n) by which they are, with its derivatives (..., n, 3n), or None."""
+    and their added inertia h D + h^2 K (..., n) with its derivatives (..., n, 3n), or None."""
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:
@@ -260,7 +261,7 @@ def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h:
 
 
 def _added(terms, h, axis):
-    """h D + h^2 K of terms of force elements, or of their derivatives."""
+    """Return h D + h^2 K of terms of force elements, or of their derivatives."""
     return h * np.take(terms, DAMPING, axis) + h * h * np.take(terms, STIFFNESS, axis)
 
 
