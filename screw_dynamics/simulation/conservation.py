@@ -24,8 +24,8 @@ FreeStep = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.n
 class EnergyBalance(NamedTuple):
     """Energies along a motion, each (..., samples), in J.
 
-    kinetic; potential, including springs; since the first sample: work of efforts and of nonconservative sources, heat
-    (friction, dampers and drag), and the loss at position stops.
+    kinetic; potential, including springs; since the first sample: work of efforts and of force elements that store no
+    energy, heat (friction, dampers and drag), and the loss at position stops.
 
     The loss at a stop in a step is the energy after the step without the stop, less the energy with it. If the former
     is not known, the whole residual of a step that ends at a stop counts as loss."""
@@ -210,8 +210,8 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                    at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """Return the EnergyBalance of a motion, see Robot.energy_balance. total: the force elements that act; at_stop (...,
-    samples - 1): the steps that end at a stop; free: what they would be without stops, if that is known."""
+    """Return the EnergyBalance of a motion; see Robot.energy_balance. total: the force elements. at_stop (..., samples
+    - 1): mask of the steps that end at a stop. free: computes the end of a step without stops, or None."""
     along = Samples(robot, t, q, qd, tau)
 
     def potential_of(q):
@@ -251,7 +251,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 # ------------------------------------------------------------------------------------------------- momentum
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                      threads: int | None = None) -> MomentumBalance:
-    """Return the MomentumBalance of a motion, see Robot.momentum_balance. total: the force elements that act."""
+    """Return the MomentumBalance of a motion; see Robot.momentum_balance. total: the force elements."""
     bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -268,8 +268,8 @@ def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau:
 
 def momentum_and_moment(robot: Any, q: np.ndarray, qd: np.ndarray, threads: int | None = None
                         ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the momentum (..., 6) about the origin of the root link's frame, and the first moment of mass (..., 3), kg
-    m, of all that moves: its rate is the linear momentum."""
+    """Return the momentum (..., 6) about the origin of the root link's frame and the first moment of mass (..., 3), kg
+    m, of all moving bodies. The rate of the first moment is the linear momentum."""
     c, momentum = robot.center_of_mass(q, threads=threads), robot.centroidal_momentum(q, qd, threads=threads)
     momentum[..., :3] += np.cross(c, momentum[..., 3:])
     root = robot.model.root_inertia
@@ -341,8 +341,8 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
              tau: Efforts, limits: bool, total: ForceSum | None, free: FreeStep | None, threads: int | None
              ) -> RecordedMotion:
-    """Every so many samples of a motion, with what is recorded along all of them. total: the force elements that
-    acted."""
+    """Return every `every`-th sample of a motion, with the recorded quantities along all samples. total: the force
+    elements."""
     (t, q, qd), model = motion, robot.model
     found: dict[str, Any] = {}
     for name in names:

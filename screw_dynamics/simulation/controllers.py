@@ -54,8 +54,8 @@ _kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
                         root: str) -> CompiledController:
-    """Return the compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError
-    if it has other parameters than a controller, cannot be compiled, or returns something."""
+    """Return the compiled form of a controller, for one state or for lanes, on robots with these frames. Raises
+    ControllerError if it has other parameters than a controller, cannot be compiled, or returns a value."""
     names, mark = parameters(function), fingerprint(function)
     if "flat" in mark.names:
         raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "

@@ -17,8 +17,8 @@ class DivergenceWarning(RuntimeWarning):
 
 def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str,
                        effort: ArrayLike | Callable | None, steps: int, adaptive: bool = True) -> None:
-    """Warn of the first sample that is not finite, in the code that called Robot.rollout with an effort and steps.
-    adaptive: rules of adaptive length may be taken instead."""
+    """Warn of the first non-finite sample, at the caller of Robot.rollout with an effort and steps. adaptive: True if
+    adaptive integrators can be recommended."""
     finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)            # (*lead, samples + 1)
     lead, finite = finite.shape[:-1], finite.reshape(-1, len(t))
     lost = np.flatnonzero(~finite.all(axis=1))

@@ -89,13 +89,13 @@ def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarra
 @noinline
 def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
           qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
-    """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
-    they cause, and beyond (n) to whether a command or an effort is clipped.
+    """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the resulting
+    accelerations, and beyond (n) to the mask of clipped commands and efforts.
 
-    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction and
-    force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). A servo that would
-    need more than its limit gives its limit: its joint is then free, and the other servos compensate its motion.
-    Nothing compensates the strength of weakened motors."""
+    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q). It compensates friction, force
+    elements (taken at the end of a step h > 0 by the integrator), and wrenches (slots, 6). A servo that requires more
+    than its limit applies its limit: its joint is then free, and the other servos compensate its motion. The reduced
+    strength of weakened motors is not compensated."""
     memory, calls, joints, x, n = data.memory, data.calls, data.joints, work.inputs, len(qd)
     gravity, weak, (lowest, highest) = False, False, work.bounds
     put_passive(data, t, h, q, qd, work)
@@ -192,14 +192,14 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
                  table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
                  q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
-    """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
-    Returns how many were made.
+    """Make steps of length h from the time `start` and the state q (nq), qd (n). Set q and qd to the last finite state.
+    Return the number of steps made.
 
-    table: that of DrivenJoints; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the
-    bodies; calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state;
-    clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state,
-    as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the start of
-    each step, and the n efforts in it."""
+    table: DrivenJoints. reference (1 or steps, REFERENCE, n). wrenches (slots, 6): in the frames of the bodies. calls:
+    see FORWARD. tau (n): set to the efforts of the last step, or without steps to those at the state. clipped (n):
+    number of steps with a clipped command or effort. lost (2, n): the accelerations, and a sum over the state, which
+    are not finite after a failure. past (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step,
+    and its n efforts."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
     joints = arranged(DrivenJoints, 0.0, Sizes(n, nq, 0), table, 0)
@@ -342,9 +342,9 @@ class Driven:
 
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
-        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. Raises ValueError for
-        tables of other shapes, in which a kernel would read what is not theirs."""
+        """Make steps; see `driven_steps`. Changes q (nq), qd (n), clipped (n), int64, and past. Returns the number of
+        steps made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. Raises ValueError
+        for arrays of other shapes, as the kernel would read out of bounds."""
         if joints.shape != (ROWS, len(qd)):
             raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")
         tau, self.lost[...] = np.zeros(len(qd)), 0.0

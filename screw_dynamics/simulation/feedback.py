@@ -131,7 +131,7 @@ def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
 @kernel
 def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, memory: np.ndarray, settings: np.ndarray,
                    dt: float, given: Around, found: Motion, stop: np.ndarray, work: np.ndarray) -> None:
-    """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
+    """Fill `found` by steps of length dt. memory: a workspace. settings: see steps.py."""
     head, rules = header(memory), settings_in(settings)
     n, calls, begin_at = head.coordinates, array_at(0, at(rules.calls), (CALLS,)), rules.start
     joints, projects = joint_settings_in(settings, n), calls[PROJECT] != 0
@@ -191,7 +191,7 @@ def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,
            threads: int | None = None, start: float = 0.0) -> Motion:
-    """Return the Motion of feedback from the time `start` (s) on; as Rollouts.step_entry has its arguments."""
+    """Return the Motion under feedback from the time `start` (s) on. Arguments as for Rollouts.step_entry."""
     model = rollouts.robot.model
     P, N, m = given.u.shape
     lanes, on_groups = P > 1, model.on_groups

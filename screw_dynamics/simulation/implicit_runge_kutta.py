@@ -17,7 +17,7 @@ from .step_data import Stages, StepData, load, solve
 @kernel
 def implicit_runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                          stages: Stages) -> None:
-    """A step of length h by a tableau whose a is lower triangular, with a positive diagonal."""
+    """Make a step of length h by a tableau whose a is lower triangular with a positive diagonal."""
     a, c, n, rows = tableau.a, tableau.c, len(qd), len(stages.dq)
     if n == 0:
         return

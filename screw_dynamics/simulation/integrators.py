@@ -38,7 +38,8 @@ class Integrator(NamedTuple):
 @kernel
 def semi_implicit_euler(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1; friction implicit, however strong."""
+    """Make a step qd += h qdd(q, qd), then q += h qd, or g exp(h qd). Order 1; friction is implicit and stable at any
+    strength."""
     qdd = stages.dv[0]
     accelerate(data, t, q, qd, h, qdd)
     for k in range(len(qd)):

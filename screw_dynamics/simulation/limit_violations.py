@@ -27,9 +27,9 @@ def begins_beyond(model: Model, q: np.ndarray) -> bool:
 
 def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None = None, t: np.ndarray | None = None,
                    advice: str = IGNORED, stacklevel: int = 4, room: float = 0.0) -> None:
-    """Warn of the joints that are beyond their limits, by more than `room`, in samples q (..., samples, nq), at times t
-    (samples,); with q0 (..., 1, nq), where a step began, of those alone that were within them there. what: the rollout
-    or the step, as the beginning of a sentence."""
+    """Warn of the joints beyond their limits by more than `room` in samples q (..., samples, nq) at times t (samples,).
+    With q0 (..., 1, nq), the start of a step: only joints within their limits there. what: the rollout or the step, as
+    the start of a sentence."""
     moving = np.flatnonzero(model.places_in_q >= 0)
     place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
     x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]

@@ -73,7 +73,7 @@ class Rollouts(StepSettings):
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str, friction: bool,
              limits: bool | None, springs: Any, forces: Any, t: float, out: Any, threads: int | None
              ) -> tuple[np.ndarray, np.ndarray]:
-        """Make one step, as documented for Robot.step, from array-likes."""
+        """Make one step of array-likes, as documented for Robot.step."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
@@ -127,10 +127,11 @@ class Rollouts(StepSettings):
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
                 start: float = 0.0, reported: int = 0, watch: Callable | None = None) -> Samples:
-        """Return the Samples of a simulation as `rollout` computes them, without a warning. start: the time, s, at
-        which steps of fixed length begin, for forces and controllers. reported: the length of the report that is kept
-        of the last step before a sample, where steps report. watch(q, report): the context in which the samples q (...,
-        samples, nq) behind the first, and their reports, are filled."""
+        """Return the Samples of a simulation as `rollout` computes them, without a warning.
+
+        start: time, s, at which steps of fixed length begin, for forces and controllers. reported: length of the stored
+        report of the last step before a sample, if steps report. watch(q, report): context in which the samples q (...,
+        samples, nq) after the first and their reports are filled."""
         friction, limits = options(friction, limits)
         controller, total = None, self.stepped(forces, friction)
         given = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),

@@ -38,7 +38,7 @@ def steps_of(duration: float | None, dt: float, steps: int) -> int:
 
 def with_external(forces: Sequence[Element] | None, external: Mapping[str, ArrayLike] | None
                   ) -> Sequence[Element] | None:
-    """Return force elements, and the wrenches {link: (6,)} that act all the time, in the frames of their links."""
+    """Return force elements and constant wrenches {link: (6,)}, in the link frames."""
     if external is None:
         return forces
     if not isinstance(external, Mapping):

@@ -29,7 +29,7 @@ class Tableau(NamedTuple):
 @kernel
 def runge_kutta_stages(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                        stages: Stages) -> None:
-    """Fill the rates of change at the stages."""
+    """Compute the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
         for k in range(len(qd)):
@@ -69,7 +69,7 @@ def runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list,
 @kernel
 def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
-    """Return the estimated error of a step whose last stage is the new state: root mean square in units of the
+    """Return the estimated error of a step whose last stage is the new state: root mean square relative to the
     tolerance."""
     total, before, after = null(h), data.net, data.added         # of which each call of solve sets its own
     sizes(data.space, q, before)
@@ -101,8 +101,8 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 @kernel
 def first_step(tableau: Tableau, data: StepData, t: Scalar, q: list, qd: list, stages: Stages,
                relative: float, absolute_tolerance: float, longest: float) -> Scalar:
-    """Return a first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner
-    II.4)."""
+    """Return the length of the first step from the norms of the state and of its first two derivatives (Hairer,
+    Norsett, Wanner II.4)."""
     accelerate(data, t, q, qd, 0.0, stages.dv[0])
     zero, size = null(qd[0]), data.net
     d0 = d1 = d2 = zero
@@ -148,7 +148,7 @@ def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
 @kernel
 def dense(weights: np.ndarray, data: StepData, h: float, q: list, qd: list, stages: Stages, place: int, out: np.ndarray,
           v: np.ndarray, start: np.ndarray, u: np.ndarray) -> None:
-    """Write position and velocity of one place within a step to out (nq) and v (n); start (nq) and u (n) are memory."""
+    """Write position and velocity of one lane within a step to out (nq) and v (n). start (nq) and u (n) are memory."""
     for k in range(len(q)):
         start[k] = extract(q[k], place)
     for k in range(len(qd)):

@@ -138,7 +138,7 @@ class StepSettings:
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                       total: ForceSum | None = None, lanes: bool = False, start: float = 0.0
                       ) -> tuple[np.ndarray, Workspaces]:
-        """Return the settings of one step, at the time `start` (s), and the workspaces for it. Raises ValueError for an
+        """Return the settings of one step at the time `start` (s), and its workspaces. Raises ValueError for an
         adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)

@@ -110,7 +110,7 @@ def step_room(sizes: Sizes) -> int:
 @kernel
 def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: Any,
                  memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
-    """Return the state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+    """Return the state, the StepData and the Stages of a rollout in a workspace, with scalars of the type of `like`.
 
     space(memory): StepData.space."""
     head = header(memory)
@@ -126,7 +126,7 @@ def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, jo
 @kernel
 def step_data_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout
                  ) -> tuple[list, list, StepData, Stages]:
-    """prepare_step of a rollout."""
+    """Return `prepare_step` for a rollout."""
     calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
     joints = joint_settings_in(rollout.settings, header(rollout.memory).coordinates)
     return prepare_step(tableau, like, space, calls, joints, rollout.memory)
@@ -198,8 +198,8 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
 def write_samples(tableau: Tableau, data: StepData, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
                   sample: int, interval: float, x: list, v: list, stages: Stages, weights: np.ndarray,
                   start: np.ndarray, u: np.ndarray, q: np.ndarray, qd: np.ndarray) -> int:
-    """Write the samples (samples, nq or n) of one place, every `interval` seconds after the initial state, number 0,
-    that lie in a step from t to `until`; NaN if the state is lost. Returns the number of the next sample."""
+    """Write the samples (samples, nq or n) of one lane, every `interval` seconds after the initial state, number 0, in
+    a step from t to `until`; NaN if the state is lost. Return the number of the next sample."""
     begin, length = extract(t, place), extract(h, place)
     while sample <= len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - begin) / length, weights)

@@ -52,11 +52,11 @@ def rate(data: StepData, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
 
 @kernel
 def variational(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
-    """A step of length h. The momenta of symmetries are kept whatever error is left in v.
+    """Make a step of length h. The momenta of symmetries are conserved for any remaining error in v.
 
-    The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration leaves out:
-    for a floating base that moves by about its radius of gyration in half a step they are as large as M, and it fails.
-    """
+    The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration neglects.
+    For a floating base that moves by about its radius of gyration in half a step these terms are as large as M, and the
+    iteration fails."""
     n = len(qd)
     if n == 0:
         return

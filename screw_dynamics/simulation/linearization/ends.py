@@ -12,9 +12,9 @@ from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q: np.ndarray, qd: np.ndarray,
              dq: np.ndarray, dqd: np.ndarray, threads: int | None) -> np.ndarray:
-    """Make dq and dqd (..., n, m), derivatives of a state (q, qd) by the state where the step starts first, those of
-    the state after the end of the step, in place. friction (n,): the largest impulses of dry friction; begin (..., n):
-    the velocities where the step starts. Returns those after it."""
+    """Turn dq and dqd (..., n, m), the derivatives of a state (q, qd), into those of the state after the end of the
+    step, in place. The first columns are the derivatives by the state at the start of the step. friction (n,): largest
+    impulses of dry friction. begin (..., n): velocities at the start. Returns the velocities after the end."""
     n, turned, back = robot.n, (begin * qd < 0.0) & (friction > 0.0), qd - begin
     share = np.divide(qd, back, where=turned, out=np.ones_like(qd))  # fraction of a step after a joint turned round
     acts, by = resisting(friction, np.sign(begin), share), np.zeros_like(dqd)
@@ -38,9 +38,9 @@ def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, 
 def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
          threads: int | None, added: tuple[np.ndarray, np.ndarray] | None = None, by: np.ndarray | None = None
          ) -> np.ndarray:
-    """Make dq and dqd (..., n, m), derivatives of a state (q, qd) within the stops, those of the state after impulses
-    alone, in place. acts: of `resisting`; added: inertia (..., n) and its derivatives (..., n, m), if a step adds any;
-    by (..., n, m): derivatives of the bounds, if they change. Returns the velocities after the impulses."""
+    """Turn dq and dqd (..., n, m), the derivatives of a state (q, qd) within the stops, into those after impulses, in
+    place. acts: see `resisting`. added: inertia (..., n) that a step adds and its derivatives (..., n, m). by (..., n,
+    m): derivatives of the bounds, if they vary. Returns the velocities after the impulses."""
     if limits:
         _put_stops(robot.model, q, acts)
     v, found = qd[..., None, :], qd.copy()

@@ -40,8 +40,8 @@ class Stage(NamedTuple):
 
 def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, ArrayLike] | None = None,
             threads: int | None = None, added: np.ndarray | None = None, wanted: bool = True) -> tuple:
-    """Return the accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (...,
-    n, n) by q, qd and tau. added (..., n): inertia of joints; of Lie-group joints it resists qdd less the products of
+    """Return the accelerations of a Robot's forward dynamics, or None if not requested, and their derivatives (..., n,
+    n) by q, qd and tau. added (..., n): joint inertia; for Lie-group joints it multiplies qdd less the products of
     velocities."""
     if added is None:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
@@ -93,9 +93,9 @@ def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) 
 
 def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                 apart: bool = False) -> tuple[LinearModel, list[Stage]]:
-    """Return the linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
+    """Return the linear model of a step of length h and its stages, from states q (..., nq) and qd (..., n).
 
-    apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    apart: B (..., 2n, stages n) by the efforts of each stage, as if they could differ."""
     n = robot.n
     F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart, True)
     columns = (2 + (len(stages) if apart else 1)) * n
@@ -110,9 +110,10 @@ def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
 def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                      apart: bool = False, stages: bool = False, whole: bool = True
                      ) -> tuple[np.ndarray, list[Stage]]:
-    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
-    accelerations where none were computed, unless they are asked for. whole: else, of steps that are_euler_steps, its
-    last n rows alone."""
+    """Return F = (A B) (..., 2n, padded(3n)) of a step, padded with zeros for `sweeps`, and the stages.
+
+    stages: include accelerations that are otherwise not computed. whole=False: for steps that are_euler_steps, only the
+    last n rows."""
     rule, n = INTEGRATORS[integrator], robot.n
     if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
@@ -129,8 +130,8 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
 
 def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                    apart: bool = False) -> tuple[np.ndarray, list[Stage], np.ndarray, np.ndarray]:
-    """Return F and the stages of `step_derivatives` before what acts at the end of a step, with its displacement and
-    the velocities there."""
+    """Return F and the stages of `step_derivatives` without the effects at the end of a step, and the displacement and
+    velocities there."""
     rule = INTEGRATORS[integrator]
     step = _semi_implicit_euler if rule.implicit else _runge_kutta
     return step(robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
@@ -267,7 +268,8 @@ def _added(terms, h, axis):
 
 def states(robot: Any, external: Mapping[str, ArrayLike] | None, **given: ArrayLike
            ) -> tuple[list[np.ndarray], dict[str, np.ndarray] | None]:
-    """q, qd and others as float64 arrays, and the wrenches {link: wrench}, all over common leading axes."""
+    """Return q, qd and further states as float64 arrays, and the wrenches {link: wrench}, broadcast to common leading
+    axes."""
     arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in given.items()}
     if external is not None:
         external = checks.wrenches(external, robot.link_names)

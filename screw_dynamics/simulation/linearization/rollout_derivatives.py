@@ -88,8 +88,8 @@ class RolloutDerivatives:
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
                 dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of
-        the efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
+        """Return the deviations (dq, dqd), (..., steps + 1, n) each, for deviations of the initial state (..., n), of
+        the efforts (..., steps, n) and of the inertial parameters (..., p). None: 0."""
         n, size = self._robot.n, len(self._robot.inertial_parameters)
         if dp is not None and not self._apart:
             raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
@@ -109,8 +109,8 @@ class RolloutDerivatives:
 
     def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
                 by_tau: ArrayLike | None = None) -> RolloutGradient:
-        """Return the gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by
-        the efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
+        """Return the gradient of a cost, given its partial derivatives by each q and qd (..., steps + 1, n) and by the
+        efforts (..., steps, n). None: 0. One backward sweep for any number of efforts."""
         n = self._robot.n
         steps, lead = len(self.t) - 1, self.qd.shape[:-2]
         g = np.zeros((*lead, steps + 1, padded(3 * n)))
