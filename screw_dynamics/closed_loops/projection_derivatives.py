@@ -34,7 +34,7 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     P that J leaves free."""
     robot, one, x = constraints.robot, np.eye(constraints.robot.n), constraints.robot.difference(before, after)
     at = response(one, J, None, threads)
-    begin = response(one, constraints.gradient(before), at.rank, threads)  # open loops constrain no more than closed ones
+    begin = response(one, constraints.gradient(before), at.rank, threads)   # rank: of closed loops, also for open ones
     pushed = one + changes_of_gradient(constraints, before, begin.multipliers(x), threads)
     P, Q = at.K, begin.K
     if robot.model.on_groups:

@@ -137,8 +137,8 @@ def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, V
 
 @kernel
 def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -> Vec3:
-    """Return the vertex (i, j), or, beyond the border of the field at an edge through a, a point offset by `outwards`
-    far below."""
+    """Return the vertex (i, j); beyond the border of the field, the point a + `outwards`, where a is on the border
+    edge."""
     if 0 <= i < given.collider.count[b] and 0 <= j < given.collider.columns[b]:
         return vertex(given, b, i, j)
     return a + outwards

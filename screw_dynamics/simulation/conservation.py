@@ -24,8 +24,8 @@ FreeStep = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.n
 class EnergyBalance(NamedTuple):
     """Energies along a motion, each (..., samples), in J.
 
-    kinetic; potential, including springs; since the first sample: work of efforts and of force elements that store no
-    energy, heat (friction, dampers and drag), and the loss at position stops.
+    kinetic; potential, including springs. Since the first sample: work of efforts and of nonconservative force
+    elements; friction: the loss in friction, dampers and drag; stops: the loss at position stops.
 
     The loss at a stop in a step is the energy after the step without the stop, less the energy with it. If the former
     is not known, the whole residual of a step that ends at a stop counts as loss."""
