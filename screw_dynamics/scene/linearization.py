@@ -22,7 +22,7 @@ STILL = 1e-9            # relative to the largest contact velocity without impul
 NEAR = 1e-7             # relative to this velocity, and to the largest impulse: smaller margins are ambiguous
 AT_REST = 1e-13         # relative to the largest velocity: of a joint at rest
 DEPENDENT = 1e-11       # of singular values: dependent rows
-SHARED = 1e-7           # relative to the largest row: tolerance of products with internal impulses
+SHARED = 1e-7           # relative to the largest row: bound of the net effect of internal impulses
 CORRECTED = 1e-11       # m: a smaller correction of penetrations counts as none
 
 
@@ -292,6 +292,6 @@ def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
     U, values, Vt = np.linalg.svd(size[:, None] * S * size)
     rank = int((values > DEPENDENT * values[0]).sum())
     y = Vt[:rank].T @ (U[:, :rank].T @ (size[:, None] * (E @ dz + np.array(rates))) / values[:rank, None])
-    scaled = size[:, None] * D                      # projects out internal impulses, which are undetermined
+    scaled = size[:, None] * D                      # internal impulses must not change z
     idle = np.abs(Vt[rank:] @ scaled).max(initial=0.0) <= SHARED * np.abs(scaled).max()
     return dz - inertia.inverse @ scaled.T @ y, bool(idle)

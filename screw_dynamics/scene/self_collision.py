@@ -13,7 +13,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.urdf.source import Source
 from screw_dynamics.urdf.srdf import Disabled, ordered, read_srdf
 
-ALWAYS = 0.95  # fraction of the samples above which two links are always in contact by design, as in MoveIt's setup assistant
+ALWAYS = 0.95       # of the samples: links that touch in more are meant to touch, as in MoveIt's setup assistant
 AT_ONCE = 500       # samples in one call of `gaps`
 
 Pair = tuple[int, int]
