@@ -30,7 +30,7 @@ from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
 
 @kernel
 def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return the first body of each velocity whose acceleration is given, driven (n) > 0."""
+    """Return the first body of each velocity with a given acceleration, driven (n) > 0."""
     count = 0
     for i in range(1, len(links.parent)):
         k, new = links.coordinate[i], True

@@ -31,7 +31,7 @@ def capsule_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, mar
     touch.gap[row + 2] = where(crosses, touch.gap[row + 2], null(A.p.x) + FAR)
 
 
-# ------------------------------------------------------------------------------------------------- on a box
+# ------------------------------------------------------------------------------------------------- capsule and box
 @kernel
 def slope(x: Vec3, u: Vec3, h: Vec3) -> float:
     """Return half the derivative along u of the squared distance of x from a box; it is monotonic."""

@@ -87,7 +87,7 @@ def vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
 
 @kernel
 def center(data: np.ndarray, of: Convex) -> Vec3:
-    """Return a point inside."""
+    """Return an interior point of the shape."""
     return vertex(data, of, of.vertices)
 
 
@@ -139,7 +139,7 @@ def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
 
 @kernel
 def disc_towards(of: Convex, n: Vec3) -> Vec3:
-    """Return the point of the disc about the origin that is farthest along n."""
+    """Return the point of the disc about the origin farthest along n."""
     m = n @ of.C.R                      # in its frame: for n close to the axis, the point is still in the disc's plane
     length = m.x * m.x + m.y * m.y
     if of.disc == 0.0 or length <= TINY:
@@ -150,7 +150,7 @@ def disc_towards(of: Convex, n: Vec3) -> Vec3:
 
 @kernel
 def towards(data: np.ndarray, of: Convex, n: Vec3) -> Vec3:
-    """Return the point of the shape, without its ball, that is farthest along n."""
+    """Return the support point of the shape, without its ball, along n."""
     return vertex(data, of, farthest(data, of, n)) + disc_towards(of, n)
 
 

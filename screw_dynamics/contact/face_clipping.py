@@ -116,7 +116,7 @@ def way(plane: Face, j: int) -> Vec3:
     return (c if j < 4 else -c) * plane.x + (s if j < 4 else -s) * plane.y
 
 
-# ------------------------------------------------------------------------------------------------- one in another
+# ------------------------------------------------------------------------------------------------- clipping
 @kernel
 def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
     """Return True if a point is outside a side by more than `near`. over: its distance times the side's length."""
@@ -175,7 +175,7 @@ def is_above(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, x: Vec3, nea
     return True
 
 
-# ------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------- recorded points
 @kernel
 def put(touch: Touch, row: int, k: int, x: Vec3, gap: Scalar) -> None:
     """Record a point on lane k of a row: its gap, and its position in the frame of the shapes."""
@@ -223,7 +223,7 @@ def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar)
         touch.gap[row + DEEPEST] = insert(touch.gap[row + DEEPEST], k, FAR)
 
 
-# ------------------------------------------------------------------------------------------------- two outlines
+# ------------------------------------------------------------------------------------------------- intersection of outlines
 @noinline
 def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
                  plane: Face) -> Meeting:

@@ -13,10 +13,11 @@ from screw_dynamics import checks
 
 
 class Chart(NamedTuple):
-    """An orthogonal chart of a surface, at coordinates (u, v): point (3,), its frame's axes as columns (3, 3): x along
-    u, y along v, z = x x y the outward normal; the square root of the metric (2, 2) in m per unit of u and v; curvature
-    (2, 2) in 1/m, x and y times the rate of z along x and y, positive for a ball; and torsion form (2,) in 1/m, y times
-    the rate of x along x and y."""
+    """An orthogonal chart of a surface at coordinates (u, v).
+
+    point (3,). frame (3, 3): its axes as columns, x along u, y along v, z = x x y the outward normal. metric (2, 2):
+    square root, in m per unit of u and v. curvature (2, 2), 1/m: x and y times the rate of z along x and y, positive
+    for a ball. torsion form (2,), 1/m: y times the rate of x along x and y."""
 
     point: np.ndarray
     axes: np.ndarray
@@ -95,7 +96,7 @@ def of_parametrization(point: Callable, first: Callable, second: Callable) -> Su
                              f"{np.array(along).tolist()} are not orthogonal, or vanish")
         x, y = along[0] / lengths[0], along[1] / lengths[1]
         z = np.cross(x, y)
-        # z . x = z . y = 0, so that x times the rate of z is -z times that of x; of x along x, y has y . f_uu / |f_u|.
+        # z . x = z . y = 0: x times the rate of z is -z times that of x; the rate of x along x, y has y . f_uu / |f_u|.
         curvature = -np.array(((z @ uu, z @ uv), (z @ uv, z @ vv))) / np.outer(lengths, lengths)
         torsion = np.array((y @ uu, y @ uv)) / (lengths[0] * lengths)
         return Chart(point(u, v), np.column_stack((x, y, z)), np.diag(lengths), curvature, torsion)

@@ -99,7 +99,7 @@ class Capsule(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """Half the length, and the radius."""
+        """Half the length plus the radius."""
         return 0.5 * self.length + self.radius
 
     def _moments(self):

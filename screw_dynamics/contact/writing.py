@@ -85,7 +85,7 @@ def write_spheres(touch: Touch, row: int, a: Vec3, r_a: Scalar, b: Vec3, r_b: Sc
     write(touch, row, a - r_a * n, distance - (r_a + r_b), n)
 
 
-# ------------------------------------------------------------------------------------------------- one place of lanes
+# ------------------------------------------------------------------------------------------------- a single lane
 @kernel
 def vector_at(a: Vec3, k: int) -> Vec3:
     """Return the vector on lane k, of float64."""

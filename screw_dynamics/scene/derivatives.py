@@ -60,7 +60,7 @@ class SceneDerivatives(RolloutDerivatives):
 
 
 class SceneLinearization:
-    """Methods of derivatives of a scene."""
+    """Methods for derivatives of a scene."""
 
     def linearize(self: Any, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,

@@ -192,7 +192,7 @@ class Scene(SceneLinearization, ScenePlanning):
         scene._combine(options.get("materials") or ())
         return scene
 
-    # --------------------------------------------------------------------------------------------- what is in it
+    # --------------------------------------------------------------------------------------------- objects
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                 **options: Any) -> None:
         """Add a box.
@@ -449,7 +449,7 @@ class Scene(SceneLinearization, ScenePlanning):
         """The objects that were added: {name: SceneObject}."""
         return MappingProxyType(self._objects)
 
-    # --------------------------------------------------------------------------------------------- as one robot
+    # --------------------------------------------------------------------------------------------- combined robot
     @property
     def robot(self) -> Robot:
         """The robot of the scene: the joints of all robots, and a free joint for each free body."""

@@ -104,7 +104,7 @@ class Samples:
     def way(self) -> np.ndarray:
         """The integral of the velocity (..., k - 1, n) from sample to sample.
 
-        On a group log(g0^-1 g1) = int v + [int v, v]/2 + ..., which is h^2 [v0, v1] / 12 more, but for order 5."""
+        On a group log(g0^-1 g1) = int v + [int v, v]/2 + ... exceeds it by h^2 [v0, v1] / 12, up to order 5."""
         d = self.robot.difference(self.q[..., :-1, :], self.ends[0])
         return d - self.h**2 / 12.0 * brackets(self.robot.model, self.qd[..., :-1, :], self.ends[1])
 

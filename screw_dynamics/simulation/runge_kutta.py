@@ -71,7 +71,7 @@ def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, s
                absolute_tolerance: float) -> Scalar:
     """Return the estimated error of a step whose last stage is the new state: root mean square relative to the
     tolerance."""
-    total, before, after = null(h), data.net, data.added         # of which each call of solve sets its own
+    total, before, after = null(h), data.net, data.added         # set anew by each call of solve
     sizes(data.space, q, before)
     sizes(data.space, stages.q, after)
     for k in range(len(qd)):

@@ -163,7 +163,7 @@ def accelerate(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, qdd: lis
 
 @kernel
 def any_limits(joints: JointSettings) -> bool:
-    """True if any joint has a limit that does not act."""
+    """Return True if any joint has a limit that does not act."""
     for k in range(len(joints.least)):
         if joints.least[k] > -np.inf or joints.most[k] < np.inf:
             return True
@@ -172,7 +172,7 @@ def any_limits(joints: JointSettings) -> bool:
 
 @kernel
 def beyond(data: StepData, q: list) -> Any:
-    """Return True where any joint is beyond a limit that does not act."""
+    """Return the mask of lanes on which a joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
     for k in range(len(data.joints.least)):
         m = place_in_q(data.space, data.joints, k)

@@ -85,7 +85,7 @@ class RolloutDerivatives:
         self._options, self._friction = (None, robot.rollouts.smooth(forces, friction), limits, threads), friction
         self._euler = are_euler_steps(robot, integrator, limits or friction) and not parameters
 
-    # --------------------------------------------------------------------------------------------- both ways
+    # --------------------------------------------------------------------------------------------- forward and adjoint
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
                 dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the deviations (dq, dqd), (..., steps + 1, n) each, for deviations of the initial state (..., n), of

@@ -171,8 +171,7 @@ def _groups(model):
 
 @cache
 def _brackets(kind):
-    """Return the structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, its screws e being
-    orthonormal."""
+    """Return the structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, with orthonormal screws e."""
     X = np.array([degree(motion).screw for motion in GROUPS[kind].motions])
     return np.einsum("jka,ia->ijk", ad(X[:, None], X), X)
 
