@@ -33,7 +33,7 @@ SCREW, TWIST_BY_Q, RATE_BY_Q, RATE_BY_QD, MOVED, ROWS = 0, 6, 12, 18, 24, 25
 
 
 class Joint(NamedTuple):
-    """A screw of a chain: its coordinate; first and last place of its joint; the number of places, from the first on,
+    """A screw of a chain: its coordinate; first place and end of its joint; the number of places, from the first on,
     whose screws change along it; A; the twist V_< and V'_< of the joints before its place."""
 
     coordinate: int

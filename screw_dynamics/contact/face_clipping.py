@@ -223,7 +223,7 @@ def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar)
         touch.gap[row + DEEPEST] = insert(touch.gap[row + DEEPEST], k, FAR)
 
 
-# ------------------------------------------------------------------------------------------------- intersection of outlines
+# ------------------------------------------------------------------------------------------------- pairs of outlines
 @noinline
 def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
                  plane: Face) -> Meeting:

@@ -15,9 +15,9 @@ from screw_dynamics import checks
 class Chart(NamedTuple):
     """An orthogonal chart of a surface at coordinates (u, v).
 
-    point (3,). frame (3, 3): its axes as columns, x along u, y along v, z = x x y the outward normal. metric (2, 2):
-    square root, in m per unit of u and v. curvature (2, 2), 1/m: x and y times the rate of z along x and y, positive
-    for a ball. torsion form (2,), 1/m: y times the rate of x along x and y."""
+    point (3,). axes (3, 3): of its frame, as columns, x along u, y along v, z = x x y the outward normal. metric (2,
+    2): its square root, in m per unit of u and v. curvature (2, 2), 1/m: x and y times the rate of z along x and y,
+    positive for a ball. torsion (2,), 1/m: the torsion form, y times the rate of x along x and y."""
 
     point: np.ndarray
     axes: np.ndarray
