@@ -34,7 +34,7 @@ class Slip(NamedTuple):
 
 @kernel
 def bracket(of: Plane, a1: Scalar, a2: Scalar, p: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Return lower and upper bounds of s, and the solution for equal l, with the value along a."""
+    """Return lower and upper bounds of s, and an estimate: the solution if both l were the value of A along a."""
     size, none = sqrt(a1 * a1 + a2 * a2), null(p)
     k = absolute(of.k1) + absolute(of.k2)
     least, most = (1.0 - k) * size / p - of.l1, (1.0 + k) * size / p - of.l2

@@ -59,7 +59,7 @@ def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) 
 
 @kernel
 def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
-    """Set bounds with which stops hold, without friction and, after them, without servos."""
+    """Set the bounds of stops such that they hold, and those of friction and of the servos after them to 0."""
     none = null(cones.c[0])
     for j in range(len(of)):
         k = links.coordinate[of[j]]

@@ -5,7 +5,7 @@ contacts, stops and other forces: v = demanded, by an impulse x that keeps the e
 position control reaches its command against a load, and yields at its limit. Rows of acts, for each joint: SERVO_LOWER
 and SERVO_UPPER bound the servo's impulse in the step. GIVEN is its impulse by the effort without contacts, replaced by
 that with contacts. LEAD is the difference of the demanded velocity and the velocity without contacts. SHARE is the
-fraction that a weakened servo applies; it applies no impulse at once against an impact with rebound.
+fraction of its effort that a weakened servo applies; in impacts with restitution it applies none.
 
 The row is compliant: v + COMPLIANCE g x = demanded, for an inverse inertia g of the joint. Against loads a servo is 1 /
 COMPLIANCE times as stiff as its bandwidth implies. If the demand is infeasible, as for a leg on rigid ground or a
