@@ -22,7 +22,7 @@ from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, con
 
 class ContactSolution(NamedTuple):
     """Impulses x (..., N) and velocities v (..., N) after them; residuals (..., 3) of complementarity, cones and
-    dissipation, velocities as defined by `cones.measure`; sweeps (...); converged: True where these residuals are
+    dissipation, velocities as defined by `residuals.measure`; sweeps (...); converged: True where these residuals are
     rounding."""
 
     x: np.ndarray
@@ -153,7 +153,7 @@ def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayL
     `solve_contacts`.
 
     restitution (..., m) in [0, 1]: for contacts that approach faster than a threshold (m/s). They strike in rounds, see
-    constraints.impacts; `sweeps` counts the rounds, and `converged` is False if contacts still approach after the last
+    cones/impacts.py; `sweeps` counts the rounds, and `converged` is False if contacts still approach after the last
     one."""
     return solved(True, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
                   restitution=restitution, threshold=threshold)
