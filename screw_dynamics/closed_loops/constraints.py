@@ -1,4 +1,4 @@
-"""All constraints of a robot at once: their names, and the tables that constraints reads of them."""
+"""All constraints of a robot: their names and their tables for the kernels of constraints."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from screw_dynamics.screws.se3 import Pose, Wrench, compose, identity
 
 
 class Loop(NamedTuple):
-    """A constraint between two links, what it holds, and by how many rows."""
+    """A constraint between two links: its kind and number of rows."""
 
     link: str
     on: str
@@ -29,7 +29,7 @@ class Loop(NamedTuple):
 
 
 class Coupling(NamedTuple):
-    """A constraint ratios . q = offset between coordinates: numbers of q and of velocities, and ratios (k,)."""
+    """A constraint ratios . q = offset between coordinates: indices into q and into velocities, and ratios (k,)."""
 
     of_q: np.ndarray
     of_v: np.ndarray
@@ -38,7 +38,7 @@ class Coupling(NamedTuple):
 
 
 class Constraints:
-    """m scalar constraints of a robot: `rows` {name: slice} tells which are whose.
+    """m scalar constraints of a robot. `rows`: {name: slice}.
 
     q: the configuration (nq,) in which joints without frame_on, and distances without length, are closed."""
 
@@ -57,8 +57,8 @@ class Constraints:
         self.in_workspaces = robot.tables._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
         self.memory, self.on_lanes = workspace(self.in_workspaces), Workspaces(self.in_workspaces)
         first = robot.n + self.m
-        self.numbers = first + 6 * len(self.parts) + 1          # of forward dynamics
-        self.of_qdd, self.of_multipliers = slice(0, robot.n), slice(robot.n, first)     # as last axis
+        self.numbers = first + 6 * len(self.parts) + 1          # of results of forward dynamics
+        self.of_qdd, self.of_multipliers = slice(0, robot.n), slice(robot.n, first)     # slices of the last axis
         self.wrenches = {name: slice(first + 6 * k, first + 6 * k + 6) for k, (name, part) in enumerate(
             self.parts.items()) if isinstance(part, Loop)}
         shares = robot.model.shares_coordinates
@@ -79,23 +79,23 @@ class Constraints:
         return self.of(ADMISSIBLE_VELOCITIES[self.robot.model.shares_coordinates])
 
     def residual(self, q: np.ndarray) -> np.ndarray:
-        """(..., m): 0 where all constraints hold; lengths in m, angles in rad, cosines."""
+        """Return the residual (..., m), 0 where all constraints hold; lengths in m, angles in rad, cosines."""
         return self._at_rest(q)[..., RESIDUAL]
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
-        """(..., m, n): the residual's derivative, in velocities."""
+        """Return the derivative (..., m, n) of the residual, by velocities."""
         return self._at_rest(q)[..., MATRICES + self.robot.n:]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """J (..., m, n): J qd = 0 along motions that keep the constraints: that of [MD] (77)."""
+        """Return the Jacobian J (..., m, n) of [MD] (77): J qd = 0 for motions that satisfy the constraints."""
         return self._at_rest(q)[..., MATRICES:MATRICES + self.robot.n]
 
     def drift(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """J' qd (..., m): accelerations that keep the constraints have J qdd = -J' qd."""
+        """Return the drift J' qd (..., m): admissible accelerations have J qdd = -J' qd."""
         return self.drift_and_jacobian(q, qd)[0]
 
     def drift_and_jacobian(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Both at once."""
+        """Return the drift and the Jacobian."""
         found = self.evaluate(self._kinematics, q=q, qd=qd)
         return found[..., DRIFT], found[..., MATRICES:MATRICES + self.robot.n]
 
@@ -103,7 +103,7 @@ class Constraints:
         return self.evaluate(self._kinematics, q=q, qd=np.zeros((*np.shape(q)[:-1], self.robot.n)))
 
     def largest(self, h: np.ndarray) -> dict[str, float]:
-        """{name: the largest absolute value of its rows} of a residual (..., m)."""
+        """Return {name: largest absolute value of its rows} of a residual (..., m)."""
         return {name: float(np.abs(h[..., rows]).max(initial=0.0)) for name, rows in self.rows.items()}
 
     # --------------------------------------------------------------------------------------------- evaluation
@@ -113,7 +113,7 @@ class Constraints:
         return bind(entry, self.in_workspaces, self.memory, self.on_lanes, shape)
 
     def evaluate(self, bound: Any, **inputs: ArrayLike) -> np.ndarray:
-        """Check the inputs {name: array-like} and evaluate a kernel on one state or on each of a batch."""
+        """Evaluate a kernel on one state or on each of a batch, after validation of the inputs {name: array-like}."""
         robot = self.robot
         found = bound(*inputs.values(), None, None)
         if found is not None:
@@ -144,7 +144,7 @@ class Constraints:
         return tables.pack(loops, constant, terms)
 
     def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
-        """Return the slot of a link's body, and the pose in it of a frame in the link."""
+        """Return the slot of a link's body, and the pose of a frame of the link in this body."""
         row = self.robot.tables.frames[self.robot.tables.names[link]]
         return row.body, compose(row.C, pose(frame))
 

@@ -1,11 +1,11 @@
-"""Derivatives of forward and inverse dynamics with constraints, which [PK] needs for motion optimization with closed
+"""Derivatives of forward and inverse dynamics with constraints, required by [PK] for motion optimization with closed
 loops (docs/geometric_algorithms.md).
 
-What defines accelerations and multipliers, [MD] (77), is differentiated as it stands, with h = C qd + g,
+The equations of accelerations and multipliers, [MD] (77), are differentiated directly, with h = C qd + g,
 
     M dqdd - J^T dlambda = dtau - d(M qdd + h - J^T lambda),   J dqdd = -d(J qdd + J' qd),
 
-where d on the right is along q and qd alone, and solved in the directions that J leaves and those that it holds."""
+where d on the right is along q and qd alone. They are solved in the free and in the constrained directions of J."""
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +30,7 @@ class LoopAccelerationDerivatives(NamedTuple):
 
     Notes
     -----
-    They are meant for deviations that keep the constraints, the columns of `admissible_deviations`, and for efforts of
-    any kind.
+    Valid for deviations that satisfy the constraints, the columns of `admissible_deviations`, and for any efforts.
     """
 
     by_q: np.ndarray
@@ -49,7 +48,7 @@ class LoopEffortDerivatives(NamedTuple):
 
     Notes
     -----
-    They are meant for deviations of q and qd that keep the constraints, and accelerations that belong to them.
+    Valid for deviations of q and qd that satisfy the constraints, and admissible accelerations.
     """
 
     by_q: np.ndarray
@@ -67,8 +66,8 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
                   external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None,
                   most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau. added
-    (..., n): inertia of joints, which resists accelerations less the products of velocities of Lie-group joints; most
-    (...): as of `directions`."""
+    (..., n): joint inertia; it multiplies accelerations less the products of velocities of Lie-group joints. most
+    (...): see `directions`."""
     robot, model = constraints.robot, constraints.robot.model
     n, M = robot.n, robot.mass_matrix(q, threads=threads)
     forces, by_rates = tau - robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads), 0.0
@@ -92,9 +91,9 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     """Return the LoopEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
     dynamics.inverse_dynamics.
 
-    With S^2 = actuated / weights the efforts are preferred + S^2 N y where N^T S^2 N y = N^T (f - preferred), f being
-    those of the tree; along q the admissible velocities N change by -J^+ dJ N, as J N = 0. Raises ValueError if y is
-    not determined: the actuated joints leave a degree of freedom."""
+    With S^2 = actuated / weights the efforts are preferred + S^2 N y, where N^T S^2 N y = N^T (f - preferred) with the
+    efforts f of the tree. Along q the admissible velocities N change by -J^+ dJ N, as J N = 0. Raises ValueError if y
+    is not determined, as the actuated joints do not control a degree of freedom."""
     robot = constraints.robot
     f = robot.inverse_dynamics(q, qd, qdd, external)
     tau = dynamics.inverse_dynamics(constraints, q, qd, qdd, actuated, weights, preferred, external).tau
@@ -115,8 +114,8 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 
 def check_determined(B: np.ndarray, actuated: np.ndarray) -> None:
-    """Raise ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B
-    (degrees of freedom, n) has the actuated shares."""
+    """Raise ValueError unless the actuated joints can balance any efforts along admissible velocities. B (degrees of
+    freedom, n): their actuated part."""
     s = np.linalg.svd(B, compute_uv=False)
     if not (s > RANK * s.max(initial=0.0)).all():
         raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the "
@@ -125,8 +124,8 @@ def check_determined(B: np.ndarray, actuated: np.ndarray) -> None:
 
 
 def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of a state that keep J qd = 0 and the
-    constraints: (N, T) and (0, N), with J T = -d(J qd) along N."""
+    """Return columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of a state that preserve J qd = 0
+    and the constraints: (N, T) and (0, N), with J T = -d(J qd) along N."""
     at = directions(constraints.jacobian(q))
     N = admissible(at)
     T = -held(at, np.einsum("kij,i->kj", differentials(constraints, q, qd).J_by_q, qd) @ N)
@@ -134,17 +133,17 @@ def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarra
 
 
 def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.ndarray:
-    """Return the derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
+    """Return the derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, without a component in N."""
     n, degrees = N.shape
     change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
     return -held(at, change).reshape(n, degrees, n)
 
 
 def admissible(at: Directions) -> np.ndarray:
-    """N (n, degrees of freedom)."""
+    """Return the admissible velocities N (n, degrees of freedom)."""
     return at.V[:, ~at.held]
 
 
 def held(at: Directions, x: np.ndarray) -> np.ndarray:
-    """J^+ x (..., n, k), of x (..., m, k)."""
+    """Return J^+ x (..., n, k), of x (..., m, k)."""
     return at.acting @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))

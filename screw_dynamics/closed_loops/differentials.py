@@ -1,7 +1,8 @@
-"""Derivatives of the constraints' Jacobian and drift: exact, by the kernels of constraints on dual numbers and jets.
+"""Exact derivatives of the constraints' Jacobian and drift, by evaluation of the constraint kernels on dual numbers and
+jets.
 
-In plain Python kernels run on any numbers; for derivatives of matrices each is a Dual, or a Jet, whose derivatives are
-arrays, along all n joint twists and by all n velocities at once. What these do to vectors is compiled."""
+In plain Python, kernels accept any scalar type. Here each scalar is a Dual or a Jet, whose derivatives are arrays along
+all n joint twists and all n velocities. Products with vectors are compiled."""
 from math import prod
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from screw_dynamics.numbers.values import null
 
 from .constraints import Constraints
 
-PIECE = 64              # states that a thread takes at once
+PIECE = 64              # states of a thread's chunk
 
 
 class Differentials(NamedTuple):
@@ -53,9 +54,9 @@ class SecondDifferentials(NamedTuple):
 
 
 def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Differentials:
-    """Return the Differentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    """Return the Differentials at q (nq,), qd (n,), which need not satisfy the constraints."""
     robot, n = constraints.robot, constraints.robot.n
-    of_q = rates(robot.model, np.broadcast_to(q, (n, robot.nq)), np.eye(n)).T          # of the numbers, by joint twists
+    of_q = rates(robot.model, np.broadcast_to(q, (n, robot.nq)), np.eye(n)).T  # derivatives of q by joint twists
     unmoved = np.zeros((robot.nq, n))
     Q = [Dual(x, dx) for x, dx in zip(q.tolist(), np.hstack((of_q, unmoved)), strict=True)]
     Qd = [Dual(x, dx) for x, dx in zip(qd.tolist(), np.eye(n, 2 * n, n), strict=True)]
@@ -68,8 +69,8 @@ def changes(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.nda
             by_qd: bool = True, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the derivatives (..., n, k) of J^T lambda and (..., m, k) of J qdd + J' qd.
 
-    They are along the n joint twists and, unless they are not wanted, by the n velocities after them. The states q
-    (..., nq), qd and qdd (..., n) need not satisfy the constraints; multipliers: lambda (..., m)."""
+    They are along the n joint twists and, with by_qd, also by the n velocities. The states q (..., nq), qd and qdd
+    (..., n) need not satisfy the constraints; multipliers: lambda (..., m)."""
     n = constraints.robot.n
     found = _evaluated(constraints, (q, qd, qdd, multipliers), False, (n + constraints.m, (1 + by_qd) * n), threads)
     return found[..., :n, :], found[..., n:, :]
@@ -101,7 +102,7 @@ def _evaluated(constraints, inputs, of_gradient, shape, threads):
 
 
 def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> SecondDifferentials:
-    """Return the SecondDifferentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    """Return the SecondDifferentials at q (nq,), qd (n,), which need not satisfy the constraints."""
     robot, n = constraints.robot, constraints.robot.n
     twists, of_qd = np.eye(n), np.eye(n, 2 * n, n)
     of_q, of_q_q = np.zeros((robot.nq, 2 * n)), np.zeros((robot.nq, 2 * n, 2 * n))
@@ -118,7 +119,8 @@ def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray
 
 
 def _jacobian_and_drift(constraints, Q, Qd):
-    """J^T (n, m) and J' qd (m,) of configurations and velocities of any numbers: parts of constraints.kinematics."""
+    """Return J^T (n, m) and J' qd (m,) for configurations and velocities of any scalar type, from
+    constraints.kinematics."""
     robot, m = constraints.robot, constraints.m
     bodies, on_groups = robot.tables.links, robot.model.on_groups
     links, body = columns(type(bodies[0]), bodies), table(ConstraintKinematics, None, len(bodies))

@@ -14,11 +14,11 @@ from .projection import check_finite, directions
 
 new = tuple.__new__         # a NamedTuple's own constructor takes twice as long
 
-TOLERANCE = 1e-9        # of what the actuated joints must cause, relative to the largest effort
+TOLERANCE = 1e-9        # relative to the largest effort: residual of inverse dynamics
 
 
 class LoopAccelerations(NamedTuple):
-    """Accelerations of forward dynamics, and what the constraints do.
+    """Accelerations and constraint forces of forward dynamics.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class LoopAccelerations(NamedTuple):
 
 
 class LoopEfforts(NamedTuple):
-    """Efforts of inverse dynamics, and what the constraints do.
+    """Efforts and constraint forces of inverse dynamics.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class LoopEfforts(NamedTuple):
 
 def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                      external: Wrenches | None = None) -> LoopAccelerations:
-    """Return the LoopAccelerations of efforts (..., n). Raises ValueError if they are not finite, though the efforts
-    are."""
+    """Return the LoopAccelerations for efforts (..., n). Raises ValueError if results are not finite although the
+    efforts are."""
     bound, found = constraints.accelerations, None
     if not external:
         found = bound(q, qd, tau, None, None)
@@ -73,15 +73,15 @@ def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau:
 
 
 def admissible_velocities(constraints: Constraints, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-    """Return the velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is
-    left after an impulse of the constraints."""
+    """Return the velocities (..., n) with J qd = 0 nearest to qd in the metric of the mass matrix: the velocities after
+    an impulse of the constraints."""
     found = constraints.evaluate(constraints.velocities, q=q, qd=qd)
     _check(constraints, q, found)
     return found
 
 
 def _check(constraints, q, found):
-    """Raise the ValueError that says why results are not finite, if that is due to q or the tree."""
+    """Raise ValueError with the reason for non-finite results if q or the tree causes them."""
     if np.isfinite(found).all():
         return
     check_finite(constraints.jacobian(q))
@@ -96,8 +96,9 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
                      external: Wrenches | None = None) -> LoopEfforts:
     """Return the LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
 
-    Admissible velocities N leave N^T (f - tau) = 0 of the efforts f of the tree; of all tau with that, the sum of
-    weights (tau - preferred)^2 is least. Raises ValueError if the actuated joints cannot cause the motion."""
+    Efforts tau satisfy N^T (f - tau) = 0 for admissible velocities N and the efforts f of the tree. Of these tau the
+    one with the least sum of weights (tau - preferred)^2 is taken. Raises ValueError if the actuated joints cannot
+    produce the motion."""
     robot = constraints.robot
     f = robot.inverse_dynamics(q, qd, qdd, external)
     N = directions(constraints.jacobian(q)).admissible

@@ -1,4 +1,4 @@
-"""ClosedLoopRobot: a robot whose coordinates are constrained."""
+"""ClosedLoopRobot: a robot with constrained coordinates."""
 from __future__ import annotations
 
 import os
@@ -45,8 +45,7 @@ class ClosedLoopRobot:
     Raises
     ------
     ValueError
-        If a link or joint does not exist, or a constraint has a value that it cannot have. The message names the
-        constraint.
+        If a link or joint does not exist, or a constraint has an invalid value. The message names the constraint.
 
     Notes
     -----
@@ -54,7 +53,7 @@ class ClosedLoopRobot:
     a batch. Rows of constraints are in the order given, the model's first; `rows` is {name: slice}, and `m` is their
     number.
 
-    `constraints` has all of them, with their tables, for simulations. `given` has all of them as they were given, and
+    `constraints` has all constraints with their tables, for simulations. `given` has all constraints as specified, and
     `closed` (nq,) is the configuration q.
     """
 
@@ -169,8 +168,9 @@ class ClosedLoopRobot:
         Returns
         -------
         ndarray (..., m)
-            Of loop joints the rows of log(D) that the joint does not leave free, where D is the pose of one joint frame
-            in the other; of distances the error in m; of gears ratios . q - offset.
+            For loop joints, the rows of log(D) in the constrained directions, where D is the pose of one joint frame in
+            the
+            other; for distances, the error in m; for gears, ratios . q - offset.
         """
         return self.constraints.residual(self._q(q))
 
@@ -205,7 +205,7 @@ class ClosedLoopRobot:
         return self.constraints.jacobian(self._q(q))
 
     def drift(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """Compute the drift J' qd of the constraints, for which accelerations make up: J qdd = -J' qd.
+        """Compute the drift J' qd of the constraints: admissible accelerations satisfy J qdd = -J' qd.
 
         Parameters
         ----------
@@ -227,9 +227,9 @@ class ClosedLoopRobot:
         Parameters
         ----------
         q : array_like (..., nq)
-            Configurations. Limits of joints are not considered.
+            Configurations. Joint limits are ignored.
         held : iterable of str, optional
-            Joints that stay where they are.
+            Joints whose positions are fixed.
         tolerance : float, optional
             Largest norm of the residual.
         steps : int, optional
@@ -290,12 +290,12 @@ class ClosedLoopRobot:
         q : array_like (nq,)
             Closed configuration.
         locked : iterable of str, optional
-            Joints that are locked. Where their motion determines the motion of the mechanism, 0 degrees are left.
+            Joints that are locked. If their motion determines the motion of the mechanism, 0 degrees remain.
 
         Returns
         -------
         Mobility
-            Degrees of freedom, redundant constraints, and if the configuration is singular.
+            Degrees of freedom, redundant constraints, and True if the configuration is singular.
         """
         free = projection.all_but(self.robot, "locked", locked)
         return mobility(self.constraints, checks.vector("q", q, self.robot.nq), free)
@@ -303,7 +303,7 @@ class ClosedLoopRobot:
     # --------------------------------------------------------------------------------------------- dynamics
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
                          ) -> LoopAccelerations:
-        """Compute the accelerations and constraint wrenches of efforts.
+        """Compute the accelerations and constraint wrenches for given efforts.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class ClosedLoopRobot:
         Returns
         -------
         LoopAccelerations
-            Accelerations, multipliers and wrenches. Of redundant constraints the multipliers are the shortest.
+            Accelerations, multipliers and wrenches. Multipliers of redundant constraints have minimum norm.
         """
         return dynamics.forward_dynamics(self.constraints, q, qd, tau, external)
 
@@ -349,12 +349,12 @@ class ClosedLoopRobot:
         -------
         LoopEfforts
             Efforts, multipliers and wrenches. With more actuated velocities than degrees of freedom, the sum of weights
-            (tau - preferred)^2 is least.
+            (tau - preferred)^2 is minimized.
 
         Raises
         ------
         ValueError
-            If the actuated joints cannot cause the motion.
+            If the actuated joints cannot produce the motion.
         """
         states = self._states(q=q, qd=qd, qdd=qdd)
         return dynamics.inverse_dynamics(self.constraints, *states, *self._actuation(actuated, weights, preferred),
@@ -367,19 +367,20 @@ class ClosedLoopRobot:
         Parameters
         ----------
         q : array_like (..., nq)
-            Closed configurations, which are not singular: accelerations have no derivatives there.
+            Closed configurations. They must not be singular, where accelerations have no derivatives.
         qd : array_like (..., n)
             Admissible velocities.
         tau : array_like (..., n)
             Efforts.
         external : dict of str to array_like (..., 6), optional
-            Wrenches as in forward_dynamics, which stay the same in their links' frames.
+            Wrenches as in forward_dynamics, constant in the link frames.
 
         Returns
         -------
         LoopAccelerationDerivatives
-            (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each; by q along the joint twists. They are for deviations of q
-            and qd that keep the constraints: see admissible_deviations.
+            (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each; by q along the joint twists. Valid for deviations of q and
+            qd
+            that satisfy the constraints: see admissible_deviations.
         """
         return derivatives.of_forward_dynamics(self.constraints, *self._states(q=q, qd=qd, tau=tau), external)
 
@@ -390,7 +391,7 @@ class ClosedLoopRobot:
         Parameters
         ----------
         q : array_like (..., nq)
-            Closed configurations, which are not singular, as in forward_dynamics_derivatives.
+            Closed configurations. They must not be singular, as in forward_dynamics_derivatives.
         qd : array_like (..., n)
             Admissible velocities.
         tau : array_like (..., n)
@@ -402,13 +403,13 @@ class ClosedLoopRobot:
         -------
         LoopSecondAccelerationDerivatives
             d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and d2qdd/dqdtau, (..., n, n, n) each; by q along the joint twists.
-            Others are zero.
+            Other second derivatives are zero.
 
         Notes
         -----
-        Along a curve of closed states with deviations B y + C[y, y] / 2, B of admissible_deviations and C of
+        Along a curve of closed states with deviations B y + C[y, y] / 2, with B of admissible_deviations and C of
         admissible_curvature, accelerations have the second derivative ``B^T f_xx B + f_x C`` by y, where x is (q, qd).
-        Where no constraint is redundant, the derivatives are those of the solution for any x.
+        Without redundant constraints, the derivatives are those of the solution for any x.
         """
         states = self._states(q=q, qd=qd, tau=tau)
         return second_derivatives.of_forward_dynamics(self.constraints, *states, external)
@@ -439,14 +440,15 @@ class ClosedLoopRobot:
         Returns
         -------
         LoopEffortDerivatives
-            (dtau/dq, dtau/dqd, dtau/dqdd), (..., n, n) each; by q along the joint twists. They are for deviations that
-            keep the constraints.
+            (dtau/dq, dtau/dqd, dtau/dqdd), (..., n, n) each; by q along the joint twists. Valid for deviations that
+            satisfy
+            the constraints.
 
         Raises
         ------
         ValueError
-            If the actuated joints cannot cause the motion, or do not determine every motion: then efforts exist for
-            this one alone.
+            If the actuated joints cannot produce the motion, or do not determine every motion: then efforts exist for
+            this motion alone.
         """
         states = self._states(q=q, qd=qd, qdd=qdd)
         return derivatives.of_inverse_dynamics(self.constraints, *states,
@@ -479,12 +481,13 @@ class ClosedLoopRobot:
         -------
         LoopSecondEffortDerivatives
             d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd and d2tau/dqdqdd, (..., n, n, n) each; by q along the joint twists.
-            Others are zero. They are for curves of closed states, as in forward_dynamics_second_derivatives.
+            Other second derivatives are zero. Valid for curves of closed states, as in
+            forward_dynamics_second_derivatives.
 
         Raises
         ------
         ValueError
-            If the actuated joints cannot cause the motion, or do not determine every motion, as in
+            If the actuated joints cannot produce the motion, or do not determine every motion, as in
             inverse_dynamics_derivatives.
         """
         states = self._states(q=q, qd=qd, qdd=qdd)
@@ -550,14 +553,14 @@ class ClosedLoopRobot:
                 duration: float | None = None, projection: str | None = BOTH, friction: bool = False,
                 limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 forces: Forces = None, external: Wrenches | None = None, threads: Threads = None) -> LoopMotion:
-        """Simulate a motion that keeps the constraints.
+        """Simulate a motion that satisfies the constraints.
 
         Parameters
         ----------
         q0 : array_like (..., nq)
-            Initial configurations, which are closed.
+            Initial configurations, closed.
         qd0 : array_like (..., n), optional
-            Initial velocities, which are admissible; by default at rest.
+            Initial velocities, admissible; by default at rest.
         effort : array_like or callable, optional
             Efforts (..., n), constant, or (..., steps, n), one for each interval dt; or a controller, as in
             Robot.rollout.
@@ -566,11 +569,11 @@ class ClosedLoopRobot:
         steps : int, optional
             Number of steps.
         integrator : str, optional
-            Any integrator of Robot.rollout but "variational".
+            Any integrator of Robot.rollout except "variational".
         duration : float, optional
             Duration in s, a multiple of dt, in place of `steps`.
         projection : {"configurations and velocities", "velocities", None}, optional
-            States that are projected back to the constraints after each step.
+            States that are projected onto the constraints after each step.
         friction : bool, optional
             The model's damping and Coulomb friction act at the joints.
         limits : bool, optional
@@ -583,7 +586,7 @@ class ClosedLoopRobot:
         forces : sequence of Element, optional
             Elements of screw_dynamics.forces, docs/forces.md.
         external : dict of str to array_like (6,), optional
-            Wrench on each named link that acts all the time, torque and force, resolved in the link's frame.
+            Constant wrench on each named link, torque and force, resolved in the link's frame.
         threads : int, optional
             Number of threads for a batch.
 
@@ -623,7 +626,7 @@ class ClosedLoopRobot:
         return np.ascontiguousarray(checks.real_numbers("q", q, self.robot.nq), dtype=float)
 
     def _states(self, **given):
-        """Configurations q and velocities, over common leading axes."""
+        """Return configurations q and velocities, broadcast to common leading axes."""
         arrays = {name: checks.real_numbers(name, x, self.robot.nq if name in ("q", "q0") else self.robot.n)
                   for name, x in given.items()}
         return [np.ascontiguousarray(x, dtype=float) for x in checks.broadcast(arrays)]

@@ -1,5 +1,4 @@
-"""Degrees of freedom of a mechanism at a configuration, what of its constraints is redundant, and where it is
-singular."""
+"""Degrees of freedom, redundant constraints and singularity of a mechanism at a configuration."""
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,8 +7,8 @@ import numpy as np
 from .constraints import Constraints
 from .projection import closed, directions, rank
 
-NEIGHBORS, FAR = 4, 0.02       # how many closed configurations are looked at, and how far away, in rad and m alike
-OPEN = 1e-6                     # residuals above it are those of an open loop
+NEIGHBORS, FAR = 4, 0.02       # number of nearby closed configurations, and their distance, in rad and m alike
+OPEN = 1e-6                     # larger residuals are those of an open loop
 
 
 class Mobility(NamedTuple):
@@ -24,10 +23,9 @@ class Mobility(NamedTuple):
     redundant : int
         Number of redundant constraints, m - rank.
     redundancy : dict of str to int
-        Number of rows of each constraint that follow from all other rows, where it is not 0.
+        Number of dependent rows of each constraint, where it is not 0.
     singular : bool
-        True if constraints are independent at closed configurations nearby that are not so here; there the degrees of
-        freedom are fewer.
+        True if the rank is larger, and the degrees of freedom are fewer, at closed configurations nearby.
     """
 
     degrees: int
@@ -38,8 +36,8 @@ class Mobility(NamedTuple):
 
 
 def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobility:
-    """Return the Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,)
-    locked. Raises ValueError for an open one, which names the constraints."""
+    """Return the Mobility at a closed configuration (nq,), with the velocities outside the mask free (n,) locked.
+    Raises ValueError for an open configuration, naming the constraints."""
     is_open = {name: size for name, size in constraints.largest(constraints.residual(q)).items() if not size <= OPEN}
     if is_open:
         listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in is_open.items())
@@ -56,7 +54,7 @@ def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobil
 
 
 def _neighbors(constraints, q):
-    """Closed configurations nearby, in admissible directions; those that the projection does not reach are left out."""
+    """Return nearby closed configurations in admissible directions, omitting those for which the projection fails."""
     rng, everything = np.random.default_rng(0), np.ones(constraints.robot.n, dtype=bool)
     tangent = directions(constraints.jacobian(q)).admissible
     for _ in range(NEIGHBORS if tangent.any() else 0):

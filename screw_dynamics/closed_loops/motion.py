@@ -37,7 +37,7 @@ class LoopMotion(NamedTuple):
 
 
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
-    """Return the rollouts of a robot that keeps constraints, with one of keeping.PROJECTIONS after each step."""
+    """Return the rollouts of a robot with constraints, with one of keeping.PROJECTIONS after each step."""
     robot = constraints.robot
     entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
     return Rollouts(robot, entries, constraints.on_lanes, keeping.PROJECTIONS[projection], "loops")
@@ -46,8 +46,8 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
 def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: np.ndarray, effort: Any, dt: float,
             steps: int, integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
             forces: Forces, threads: Threads) -> LoopMotion:
-    """Return the LoopMotion from states on, over common leading axes. Ranks are those of closed configurations: of
-    where each step starts, or of the first one if later ones are not closed."""
+    """Return the LoopMotion from initial states, broadcast to common leading axes. Ranks are those of closed
+    configurations: at the start of each step, or of the first step if later ones are not closed."""
     robot = constraints.robot
     found = rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
                              forces=forces)
@@ -62,7 +62,7 @@ def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: n
 
 
 def _check(constraints, dt, t, q, qd):
-    """Raise the ArithmeticError of the first step after which a state (..., k, n) is not finite."""
+    """Raise ArithmeticError for the first step after which a state (..., k, n) is not finite."""
     lost = ~(np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)).reshape(-1, len(t))
     if lost.any():
         state = int(np.argmin(np.where(lost.any(axis=1), lost.argmax(axis=1), len(t))))

@@ -1,13 +1,13 @@
-"""Closed configurations, and the directions in which constraints act.
+"""Projection onto closed configurations, and the constrained directions.
 
-Ranks are by singular values of J: those below RANK times the largest count as 0, in m and rad alike, and those below
-RANK times LEAST in any case: rounding is all that J holds where a loop closes whatever the tree does. Where constraints
-are redundant for reasons of geometry, a configuration must be closed far better than that, as `closed` leaves it."""
+Ranks are by singular values of J. Values below RANK times the largest count as 0, in m and rad alike, and values below
+RANK times LEAST in any case: J contains only rounding if a loop closes for any configuration of the tree. If
+constraints are redundant by geometry, a configuration must be closed to much better than RANK, as by `closed`."""
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules load on first use
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.threads import on_threads, thread_count
@@ -17,15 +17,17 @@ from screw_dynamics.robot import Robot
 from .constraints import Constraints
 
 RANK, LEAST = 1e-9, 1e-3
-STATIONARY = 1e-3       # of the square of a residual: a gradient below that is none
-SEARCHES = 20           # for where a residual is smallest
-PIECE = 64              # configurations that a thread takes at once
+STATIONARY = 1e-3       # relative to the square of a residual: smaller gradients count as 0
+SEARCHES = 20           # for the minimum of a residual
+PIECE = 64              # configurations of a thread's chunk
 
 
 class Directions(NamedTuple):
-    """J = U diag(s) V^T: U (..., m, k), 1/s (..., k) or 0 where s counts as 0, V (..., n, n), whose columns with
-    `held` (..., n), the first ones, span what the constraints hold; the others span the admissible velocities. In any
-    case J^+ = V diag(1/s) U^T, in these columns."""
+    """Singular value decomposition J = U diag(s) V^T.
+
+    U (..., m, k); 1/s (..., k), or 0 where s counts as 0; V (..., n, n). The columns of V in the mask `held` (..., n),
+    the first ones, span the constrained directions; the other columns span the admissible velocities. J^+ = V diag(1/s)
+    U^T."""
 
     U: np.ndarray
     inverse: np.ndarray
@@ -34,25 +36,25 @@ class Directions(NamedTuple):
 
     @property
     def rank(self) -> np.ndarray:
-        """(...): how many directions are held."""
+        """The number (...) of constrained directions."""
         return self.held.sum(axis=-1)
 
     @property
     def acting(self) -> np.ndarray:
-        """(..., n, k): the held directions, and 0 in the other columns."""
+        """The constrained directions (..., n, k), with 0 in the other columns."""
         return (self.V * self.held[..., None, :])[..., :self.inverse.shape[-1]]
 
     @property
     def admissible(self) -> np.ndarray:
-        """(..., n, n): admissible velocities, and 0 in the columns of held ones."""
+        """The admissible velocities (..., n, n), with 0 in the constrained columns."""
         return self.V * ~self.held[..., None, :]
 
 
 def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
     """Return the Directions of a Jacobian (..., m, n). Raises ValueError if it is not finite.
 
-    most (...): ranks that are not exceeded. Where loops are slightly open, as within a step of integration, constraints
-    that are redundant for reasons of geometry are no longer so, and would hold what they should leave free."""
+    most (...): upper bounds of the ranks. In slightly open loops, as within a step of integration, geometrically
+    redundant constraints become independent and would constrain free directions."""
     check_finite(J)
     U, s, Vt = np.linalg.svd(J)
     n, k = J.shape[-1], s.shape[-1]
@@ -77,11 +79,11 @@ def rank(J: np.ndarray) -> np.ndarray:
 
 
 def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
-    """Return the configurations (..., nq) near q in which the constraints hold, the norm of the residual below the
-    tolerance, by constraints.projection.close, in the velocities of the mask free (n,).
+    """Return the configurations (..., nq) near q in which the constraints hold, with residual norms below the
+    tolerance. Uses constraints.projection.close in the velocities of the mask free (n,).
 
-    Raises ValueError naming the constraints whose residual stays above the tolerance, and says if they contradict
-    each other: if the residual has a minimum there."""
+    Raises ValueError naming the constraints whose residual stays above the tolerance. The message reports inconsistent
+    constraints if the residual has a minimum there."""
     found = np.array(q, dtype=float, order="C")
     states, mask = found.reshape(-1, 1, q.shape[-1]), free.astype(float)
     left = np.empty((len(states), 1, 1))
@@ -100,7 +102,7 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
 
 
 def not_closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> str:
-    """Return the error message for a configuration (nq,) at which a projection ended without success."""
+    """Return the error message for a configuration (nq,) at which a projection failed."""
     h = constraints.residual(q)
     listed = open_in(constraints, h, tolerance)
     if not np.isfinite(h).all():
@@ -115,24 +117,24 @@ def not_closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolera
 
 
 def open_in(constraints: Constraints, h: np.ndarray, tolerance: float) -> str:
-    """Return the names of the constraints that a residual (m,) leaves open, with the size of their part."""
+    """Return the names of the open constraints for a residual (m,), with the size of their parts."""
     return ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
                      if not size <= tolerance / max(1, len(h)))
 
 
 def is_stationary(constraints: Constraints, q: np.ndarray, free: np.ndarray, h: np.ndarray) -> bool:
-    """Return True if the square of the residual h (m,) at q (nq,) has no gradient G^T h in the velocities of the
+    """Return True if the square of the residual h (m,) at q (nq,) has zero gradient G^T h in the velocities of the
     mask."""
     return bool(np.abs((constraints.gradient(q) * free).T @ h).max() < STATIONARY * (h @ h))
 
 
 def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return the configuration (nq,) near q where the residual is smallest, or below the tolerance, in the velocities
+    """Return the configuration (nq,) near q with the smallest residual, or one below the tolerance, in the velocities
     of the mask free (n,).
 
-    The projection's linear model has no curvature, which is all that is left where a loop is stretched and still out of
-    reach: BFGS finds it. Displacements from q are coordinates of Lie-group joints; to their gradient they are small,
-    and it is that of G when each search starts where the last one ended."""
+    The projection's linear model has no curvature, which dominates where a stretched loop cannot be closed: BFGS is
+    used. Displacements from q are coordinates of Lie-group joints. Their gradient is taken as G, which is valid for
+    small displacements: each search starts at the end of the previous one."""
     def half_square(x):
         there = constraints.robot.integrate(q, x * free)
         h = constraints.residual(there)
@@ -149,5 +151,6 @@ def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, to
 
 
 def all_but(robot: Robot, name: str, joints: Iterable[str]) -> np.ndarray:
-    """Return the mask (n,) of the velocities of all joints but those of the argument of this name."""
+    """Return the mask (n,) of the velocities of all joints except the given ones. name: of the argument, for
+    messages."""
     return ~checks.joint_mask(name, joints, robot.v_slices, robot.n)

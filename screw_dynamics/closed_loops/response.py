@@ -1,5 +1,5 @@
-"""Constraint response: accelerations by efforts, and by drifts of what constraints hold, of many states at once: the x
-and lambda of
+"""Constraint response: accelerations due to efforts, and due to drifts of the constraints, for many states: the
+solution x and lambda of
 
     M x - J^T lambda = efforts,   J x = drifts."""
 from typing import NamedTuple
@@ -10,27 +10,27 @@ from screw_dynamics.sweeps.responses import responses
 
 from .projection import LEAST, check_finite, directions
 
-INDEPENDENT = 1e-3      # of a row, by the others, beside its length, and of its length beside the longest row's
+INDEPENDENT = 1e-3  # length of a row after projection relative to its length, and of a row relative to the longest one
 
 
 class Response(NamedTuple):
-    """x = K efforts + H drifts, K (..., n, n) and H (..., n, m), and how many directions J holds, rank (...)."""
+    """The response x = K efforts + H drifts, K (..., n, n) and H (..., n, m), and the rank (...) of J."""
 
     K: np.ndarray
     H: np.ndarray
     rank: np.ndarray
 
     def solved(self, efforts: np.ndarray, drifts: np.ndarray) -> np.ndarray:
-        """x (..., n, k) of columns of efforts (..., n, k) and drifts (..., m, k)."""
+        """Return x (..., n, k) for columns of efforts (..., n, k) and drifts (..., m, k)."""
         return self.K @ efforts + self.H @ drifts
 
     def multipliers(self, efforts: np.ndarray) -> np.ndarray:
-        """lambda (..., m) with J^T lambda = efforts (..., n), of efforts for which there are some."""
+        """Return lambda (..., m) with J^T lambda = efforts (..., n), for efforts in the range of J^T."""
         return (np.swapaxes(self.H, -1, -2) @ efforts[..., None])[..., 0]
 
 
 def response(M: np.ndarray, J: np.ndarray, most: np.ndarray | None = None, threads: int | None = None) -> Response:
-    """Return the Response of M (..., n, n) and J (..., m, n); most: as of `directions`. Raises ValueError if J is not
+    """Return the Response of M (..., n, n) and J (..., m, n). most: see `directions`. Raises ValueError if J is not
     finite."""
     check_finite(J)
     m, n = J.shape[-2:]
@@ -42,8 +42,8 @@ def response(M: np.ndarray, J: np.ndarray, most: np.ndarray | None = None, threa
 
 
 def _of_directions(M, at):
-    """K = N (N^T M N)^-1 N^T of the admissible directions N, and H = (1 - K M) J^+."""
-    first = int(at.rank.min(initial=at.held.shape[-1]))         # held directions come first
+    """Return the Response with K = N (N^T M N)^-1 N^T of the admissible directions N, and H = (1 - K M) J^+."""
+    first = int(at.rank.min(initial=at.held.shape[-1]))         # constrained directions come first
     taken = at.held[..., first:]
     N = at.V[..., first:] * ~taken[..., None, :]
     NT, others = np.swapaxes(N, -1, -2), taken[..., None] * np.eye(taken.shape[-1])

@@ -1,16 +1,15 @@
-"""Second derivatives of forward and inverse dynamics with constraints, the Hessians that [PK] needs for motion
+"""Second derivatives of forward and inverse dynamics with constraints: the Hessians required by [PK] for motion
 optimization with closed loops (docs/geometric_algorithms.md).
 
-Both solve an equation F(x, z) = 0 that is linear in z = (v, w), with a matrix of q alone:
+Both solve an equation F(x, z) = 0 that is linear in z = (v, w), with a matrix that depends on q only:
 
     K z = (A v + J^T w, J v),   K = [[A, J^T], [J, 0]],   K z_xx = -(F_xx + K_x z_x + (K_x z_x)^T),
 
 where ^T exchanges the two derivatives. Forward dynamics has v = qdd, w = -lambda and A = M, as in [MD] (77). Inverse
-dynamics has S^2 v = tau - preferred, w = lambda and A = S^2 = actuated / weights; J v = 0 makes the sum of squares
-least.
+dynamics has S^2 v = tau - preferred, w = lambda and A = S^2 = actuated / weights; J v = 0 minimizes the sum of squares.
 
-Of redundant rows combinations U^T J that are independent at q take their place. They hold what all rows hold at closed
-states nearby, so that z is the same there, and it has derivatives beside these, too."""
+Redundant rows are replaced by combinations U^T J that are independent at q. At closed states nearby these are
+equivalent to all rows: z is the same there, and is also differentiable at other states."""
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +34,8 @@ class LoopSecondAccelerationDerivatives(NamedTuple):
 
     Notes
     -----
-    They belong to the first ones of LoopAccelerationDerivatives, and are meant, with these, for curves of closed
-    states: see ClosedLoopRobot.admissible_curvature.
+    Valid, with the first derivatives of LoopAccelerationDerivatives, for curves of closed states: see
+    ClosedLoopRobot.admissible_curvature.
     """
 
     by_q_q: np.ndarray
@@ -55,7 +54,7 @@ class LoopSecondEffortDerivatives(NamedTuple):
 
     Notes
     -----
-    They are meant for curves of closed states, and of accelerations that belong to them.
+    Valid for curves of closed states and admissible accelerations.
     """
 
     by_q_q: np.ndarray
@@ -65,8 +64,8 @@ class LoopSecondEffortDerivatives(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Independent rows of one state: J (k, n), its derivatives (k, n, n) and (k, n, n, n), and those of the drift, the
-    first (3, k, n) by q, qd and what is given beside them, the second (4, k, n, n) as the others are."""
+    """Independent rows of one state: J (k, n), its derivatives (k, n, n) and (k, n, n, n). Derivatives of the drift:
+    first (3, k, n) by q, qd and the third input; second (4, k, n, n), in the order of the result."""
 
     J: np.ndarray
     by_q: np.ndarray
@@ -94,7 +93,7 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
                         actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
                         external: Wrenches | None = None) -> LoopSecondEffortDerivatives:
     """Return the LoopSecondEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
-    dynamics.inverse_dynamics. ValueError as of derivatives.of_inverse_dynamics."""
+    dynamics.inverse_dynamics. Raises ValueError as derivatives.of_inverse_dynamics does."""
     f = constraints.robot.inverse_dynamics(q, qd, qdd, external)
     first, second = _of_tree(constraints.robot, q, qd, qdd, external)
     S2, by = actuated / weights, np.empty_like(second)
@@ -110,13 +109,13 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 
 def _of_tree(robot, q, qd, qdd, external):
-    """First (..., 3, n, n) and second (..., 4, n, n, n) derivatives of the efforts of the tree."""
+    """Return the first (..., 3, n, n) and second (..., 4, n, n, n) derivatives of the efforts of the tree."""
     return (np.stack(robot.inverse_dynamics_derivatives(q, qd, qdd, external), axis=-3),
             np.stack(robot.inverse_dynamics_second_derivatives(q, qd, qdd, external), axis=-4))
 
 
 def _rows(constraints, q, qd):
-    """U (m, k), orthonormal combinations of the rows of J that hold all that these do, and the _Rows U^T J."""
+    """Return U (m, k), orthonormal combinations of the rows of J with the same row space, and the _Rows U^T J."""
     J, d, dd = constraints.jacobian(q), differentials(constraints, q, qd), second_differentials(constraints, q, qd)
     at = directions(J)
     U = at.U[:, at.held[:at.U.shape[1]]]
@@ -126,13 +125,13 @@ def _rows(constraints, q, qd):
 
 
 def _matrix(A, J):
-    """K."""
+    """Return the matrix K."""
     return np.block([[A, J.T], [J, np.zeros((len(J), len(J)))]])
 
 
 def _solved(A, A_q, rows, v, w, F_x, F_xx):
-    """(4, n, n, n): v_xx by q and q, q and qd, qd and qd, q and the third. F_x (3, n + k, n) and F_xx (4, n + k, n, n)
-    are those of F without what J changes, A_q [., i, .] the derivative of A along joint twist i."""
+    """Return v_xx (4, n, n, n) by q and q, q and qd, qd and qd, q and the third input. F_x (3, n + k, n) and F_xx (4, n
+    + k, n, n): derivatives of F without those of J. A_q [., i, .]: derivative of A along joint twist i."""
     n, k = len(A), len(rows.J)
     K, K_q = _matrix(A, rows.J), np.zeros((n + k, n, n + k))
     K_q[:n, :, :n], K_q[:n, :, n:], K_q[n:, :, :n] = A_q, rows.by_q.transpose(1, 2, 0), rows.by_q.transpose(0, 2, 1)
@@ -144,8 +143,8 @@ def _solved(A, A_q, rows, v, w, F_x, F_xx):
 
 
 def admissible_curvature(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """C (2n, p, p), symmetric, by which deviations B y + C[y, y] / 2 of a state keep the constraints to the second
-    order in y (p,), B being the admissible_deviations. With dq = B_q y and dqd = B_qd y
+    """Return C (2n, p, p), symmetric: deviations B y + C[y, y] / 2 of a state satisfy the constraints to second order
+    in y (p,), with B the admissible_deviations. With dq = B_q y and dqd = B_qd y
 
         J C_q = -dJ dq,    J C_qd = -(ddJ qd + dJ[C_q] qd + 2 dJ dqd)."""
     n, at = constraints.robot.n, directions(constraints.jacobian(q))
@@ -154,7 +153,7 @@ def admissible_curvature(constraints: Constraints, q: np.ndarray, qd: np.ndarray
     p = dq.shape[1]
 
     def solved(x):
-        """Return the shortest solution of J C = -x, symmetrized, for x (m, p, p)."""
+        """Return the minimum-norm solution of J C = -x, symmetrized, for x (m, p, p)."""
         return -held(at, (0.5 * (x + x.swapaxes(1, 2))).reshape(len(x), p * p)).reshape(n, p, p)
     C_q = solved(np.einsum("kij,ia,jb->kab", dJ, dq, dq, optimize=True))
     bent = np.einsum("kxij,x,ia,jb->kab", ddJ, qd, dq, dq, optimize=True)

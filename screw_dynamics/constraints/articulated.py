@@ -1,11 +1,11 @@
 """M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) for each vector; [SY] (10) to (14) without bias.
 
-The right half takes a wrench from a body to the root, joint by joint; the left one takes the accelerations that result
-from the root to the leaves. In axes of the world, each body about its origin.
+The right factor propagates a wrench from a body to the root; the left factor propagates the resulting accelerations
+from the root to the leaves. All in world axes, each body about its origin.
 
-The six motions of a free joint to the world are one step: its body's inertia A = L L^T is no matter of its screws, L^-1
-takes a wrench, of which nothing is handed on, and L^-T gives the acceleration. Of one to a body that moves they are six
-steps as any others: its efforts, and what is added to its inertia, act on that body, too."""
+The six motions of a free joint to the world are one step: its body's inertia A = L L^T does not depend on its screws,
+L^-1 absorbs the whole wrench, and L^-T gives the acceleration. The six motions of a free joint to a moving body are six
+ordinary steps: its efforts and added inertia also act on that body."""
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +31,8 @@ from .tables import COUPLING, ConstraintTables
 
 @extends(hybrid.ArticulatedBodies)
 class InverseFactors(NamedTuple):
-    """The columns of ArticulatedBodies, and of each body D^-1/2 of the joint; of a free joint L; velocity of the body's
-    origin less that of its parent's, and what accelerations of the joints add to the derivative of the twist."""
+    """The columns of ArticulatedBodies, and for each body: D^-1/2 of its joint; L of a free joint; velocity of the
+    body's origin relative to that of its parent; contribution of joint accelerations to the derivative of the twist."""
 
     root: Scalar
     L: Half
@@ -43,14 +43,14 @@ class InverseFactors(NamedTuple):
 # ------------------------------------------------------------------------------------------------- free joints
 @kernel
 def along(body: InverseFactors, i: int) -> Wrench:
-    """Return the wrench, about the origin, of an effort 1 at joint i, one of those of a free joint."""
+    """Return the wrench, about the origin, of a unit effort at joint i of a free joint."""
     return Wrench(body.J[i].angular, body.J[i].linear)
 
 
 @kernel
 def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
-    """Factorize the inertia of the free joint whose last body is i, and set u to L^-1 of the wrench, in place of
-    `release`. Returns the largest entry of the diagonal of L^-1."""
+    """Factorize the inertia of the free joint whose last body is i, and set u to L^-1 of the wrench; replaces
+    `release`. Return the largest entry of the diagonal of L^-1."""
     first, A, effort = i - 5, body.A[i], zero(Wrench, body.u[i])
     for k in range(first, i + 1):
         added = null(body.u[i]) + body.added[k] + links.armature[k]
@@ -68,7 +68,7 @@ def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
 
 @kernel
 def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.ndarray) -> None:
-    """Add to qdd the accelerations of the free joint whose last body is i, and fill Vd of this body, in place of
+    """Add to qdd the accelerations of the free joint whose last body is i, and fill Vd of this body; replaces
     `follow`."""
     first = i - 5
     Vd[i] = twist_up(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
@@ -79,7 +79,7 @@ def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.nda
 # ------------------------------------------------------------------------------------------------- the whole robot
 @kernel
 def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Scalar:
-    """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
+    """Fill all columns except v and a. Return the largest entry of D^-1/2."""
     rigid_bodies(links, body)
     largest, i = null(body.d[0]), len(links.parent) - 1
     while i > 0:
@@ -96,7 +96,7 @@ def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Sca
 
 @kernel
 def accelerate(links: Link, body: InverseFactors, qdd: np.ndarray) -> None:
-    """Add the joint accelerations that u causes to qdd, and fill a, from the root to the leaves."""
+    """Add to qdd the joint accelerations caused by u, and fill a, from the root to the leaves."""
     body.a[0] = zero(Twist, body.d[0])
     i, slots = 1, len(links.parent)
     while i < slots:
@@ -110,13 +110,13 @@ def accelerate(links: Link, body: InverseFactors, qdd: np.ndarray) -> None:
 
 @kernel
 def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
-    """Add to qdd the accelerations without constraints, and fill a."""
+    """Add the unconstrained accelerations to qdd, and fill a."""
     accelerate(links, body, qdd)
 
 
 @kernel
 def add_entries(links: Link, Y: np.ndarray, i: int, first: int, x: Vec3) -> None:
-    """Add to Y what three joints of a free one, from i on, take."""
+    """Add the entries x of three joints of a free joint, from i on, to Y."""
     k = links.coordinate
     add_entry(Y, k[i], first, x.x)
     add_entry(Y, k[i + 1], first, x.y)
@@ -125,8 +125,8 @@ def add_entries(links: Link, Y: np.ndarray, i: int, first: int, x: Vec3) -> None
 
 @kernel
 def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> tuple[Wrench, int]:
-    """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent, and
-    the parent."""
+    """Add the entry of joint i for a wrench on its body to Y (n, count). Return the wrench transmitted to the parent,
+    and the parent."""
     if is_free(body.q[i]):
         y = wrench_down(body.L[i], W)
         add_entries(links, Y, i - 5, first, y.torque)
@@ -140,14 +140,14 @@ def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray
 
 @kernel
 def to_root(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
-    """Send a wrench on body i to the root."""
+    """Propagate a wrench on body i to the root."""
     while i > 0:
         W, i = at_joint(links, body, i, W, Y, first)
 
 
 @kernel
 def push(links: Link, body: InverseFactors, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
-    """Add to column j what an effort at joint i leaves there, and, by its reaction, on the way to the root."""
+    """Add the entries of an effort at joint i, and of its reaction on the path to the root, to column j."""
     column, last = Y[:, j:j + 1], last_body(body.q, i)
     if is_free(body.q[last]):
         at_joint(links, body, last, effort * along(body, i), column, 0)
@@ -158,14 +158,14 @@ def push(links: Link, body: InverseFactors, i: int, effort: Scalar, Y: np.ndarra
 
 @kernel
 def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
-    """Add rows of the joints of bodies `of` (u), with the entry 1 each, from column `first` on."""
+    """Add rows of the joints of bodies `of` (u), with unit entries, from column `first` on."""
     for j in range(len(of)):
         push(links, body, of[j], null(body.d[0]) + 1.0, Y, first + j)
 
 
 @kernel
 def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
-    """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
+    """Set Y (n, u) to D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
 
@@ -173,13 +173,14 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 @kernel
 def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
                  ) -> None:
-    """Add rows of wrenches F (6, count) on body i, and of their opposites on body j, to Y (n, count); see `send`."""
+    """Add the rows of wrenches F (6, count) on body i and of opposite wrenches on body j to Y (n, count); see
+    `send`."""
     send(links, body, i, j, a, b, F, at_joint, Y, to_root)
 
 
 @kernel
 def finish(body: InverseFactors, Y: np.ndarray) -> None:
-    """All rows are added."""
+    """Do nothing: Y is complete after all rows are added."""
 
 
 @kernel
@@ -194,7 +195,7 @@ def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, 
 
 @kernel
 def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
-    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
+    """Set Y (n, m + u) to D^-1/2 L^-1 J^T for the rows of the constraints, then those of joints, if any."""
     clear_matrix(Y)
     add_constraints(links, body, given, Y)
     if of is not None:
@@ -203,8 +204,8 @@ def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np
 
 @kernel
 def add_half(links: Link, body: InverseFactors, given: ConstraintTables, z: np.ndarray, out: np.ndarray) -> None:
-    """Add L^-T D^-1/2 z to `out` (n); column a becomes that of the accelerations which this adds, and u what they are
-    for resting parents."""
+    """Add L^-T D^-1/2 z to `out` (n). Sets column a for the added accelerations, and u to those with resting
+    parents."""
     for i in range(1, len(links.parent)):
         body.u[i] = body.root[i] * z[links.coordinate[i]]
     accelerate(links, body, out)

@@ -1,10 +1,10 @@
-"""Impulses within bounds: of the rows of a Delassus operator G = J M^-1 J^T each impulse x is within [lower, upper],
-and the velocity v = c + G x of its row is 0, or >= 0 where x is at its lower bound, or <= 0 at its upper one.
+"""Impulses within bounds (box LCP): each impulse x of a row of a Delassus operator G = J M^-1 J^T is within [lower,
+upper], and the velocity v = c + G x of its row is 0, or >= 0 where x is at its lower bound, or <= 0 at its upper one.
 
-A stop pushes with [0, inf) or (-inf, 0], a brake holds with all numbers, dry friction f resists for a time h with
-[-h f, h f]. Block principal pivoting (Judice and Pires, 1994): guess which rows are at a bound, solve for the others,
-and let rows change sides as their signs say; one at a time, the first, if that does not end soon, which does by Murty's
-theorem. Exact, as each solution is. Lanes have bounds and guesses of their own."""
+Bounds of a stop are [0, inf) or (-inf, 0]; of a brake (-inf, inf); of dry friction f during a time h [-h f, h f]. Block
+principal pivoting (Judice and Pires, 1994): guess which rows are at a bound, solve for the other rows, and let rows
+change sides by their signs. If this does not end soon, only the first such row changes, which terminates by Murty's
+theorem. Solutions are exact. Each lane has its own bounds and guesses."""
 from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
@@ -13,18 +13,18 @@ import numpy as np
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
-DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a row that others hold
-ROUNDING = 1e-12        # of the largest velocity: a row at its bound that is slower than this stays there
-TOGETHER = 8            # how often all rows may change sides at once
+DEPENDENT = 1e-14       # times a row's inverse inertia: a smaller pivot is rounding, of a dependent row
+ROUNDING = 1e-12        # times the largest velocity: a slower row at its bound stays there
+TOGETHER = 8            # iterations in which all rows may change sides at once
 LOWER, FREE, UPPER = -1.0, 0.0, 1.0
 
 
-Sizes = namedtuple("Sizes", "u")     # the number of rows
+Sizes = namedtuple("Sizes", "u")     # number of rows
 
 
 class Box(NamedTuple):
-    """The rows: G, memory A; velocities c without impulses, bounds, inverse inertias that count, and what is found:
-    impulses x and on which side each is, LOWER, FREE or UPPER."""
+    """The rows of a box LCP: G, memory A, velocities c without impulses, bounds, inverse inertias as scale (size).
+    Results: impulses x, and side: LOWER, FREE or UPPER."""
 
     G: Annotated[np.ndarray, "u", "u"]
     A: Annotated[np.ndarray, "u", "u"]
@@ -38,7 +38,8 @@ class Box(NamedTuple):
 
 @kernel
 def guess(given: Box) -> None:
-    """Begin with the rows at a bound of 0 that needs no impulse, and those that have none to give."""
+    """Set the initial sides: at a bound for rows with a bound of 0 that need no impulse, and for rows without a
+    range."""
     c, lower, upper, side = given.c, given.lower, given.upper, given.side
     for i in range(len(c)):
         none = null(c[i])
@@ -48,7 +49,7 @@ def guess(given: Box) -> None:
 
 @kernel
 def at_bounds(given: Box) -> None:
-    """Set A and x to the equations A x = x of the free rows; others keep the impulses of their bounds."""
+    """Set A and x to the equations A x = x of the free rows; other rows keep the impulses of their bounds."""
     G, A, x, side = given.G, given.A, given.x, given.side
     for i in range(len(x)):
         x[i] = where(side[i] < 0.0, given.lower[i], where(side[i] > 0.0, given.upper[i], -given.c[i]))
@@ -65,7 +66,7 @@ def at_bounds(given: Box) -> None:
 
 @kernel
 def solve(given: Box) -> None:
-    """Solve A x = x by A = L D L^T; an equation that others hold counts for nothing, and its impulse is 0."""
+    """Solve A x = x by A = L D L^T. A dependent equation is skipped, with impulse 0."""
     A, x, size, u = given.A, given.x, given.size, len(given.x)
     for j in range(u):
         none = null(x[j])
@@ -84,7 +85,7 @@ def solve(given: Box) -> None:
 
 @kernel
 def slowness(given: Box) -> Scalar:
-    """Return the velocity that counts as 0."""
+    """Return the velocity threshold that counts as 0."""
     fastest = null(given.c[0])
     for i in range(len(given.c)):
         fastest = where(absolute(given.c[i]) > fastest, absolute(given.c[i]), fastest)
@@ -93,8 +94,8 @@ def slowness(given: Box) -> Scalar:
 
 @kernel
 def change_sides(given: Box, one: bool) -> Any:
-    """Let rows change sides whose impulse is beyond a bound, or whose velocity has the wrong sign; of each lane the
-    first alone if `one`. Returns where any did."""
+    """Move rows to another side if their impulse is beyond a bound or their velocity has the wrong sign; with `one`
+    only the first row of each lane. Return the mask of lanes with changes."""
     G, c, x, side, u = given.G, given.c, given.x, given.side, len(given.x)
     slow, changed = slowness(given), null(x[0])
     for i in range(u):
@@ -117,7 +118,7 @@ def change_sides(given: Box, one: bool) -> Any:
 
 @noinline
 def solve_bounded(given: Box) -> None:
-    """Fill x and side from the others."""
+    """Compute x and side from the other fields."""
     guess(given)
     for k in range(TOGETHER + 4 * len(given.x)):
         at_bounds(given)

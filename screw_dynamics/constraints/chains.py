@@ -1,18 +1,18 @@
-"""A loop as the chain of joints from its body `on`, up to where the branches meet, and down to its link: how the motion
-of the link's joint frame relative to the other one changes along joints and by their velocities.
+"""A loop as a chain of joints, from its body `on` up to where the branches meet, and down to its link: derivatives of
+the relative motion of the link's joint frame along joints and by their velocities.
 
-With the screws A_j of joints in the link's joint frame, those of the branch of `on` with the other sign, and the twist
-V_<j that joints before j cause, the relative twist V, with D' = D V^, and its derivative are
+With the screws A_j of joints in the link's joint frame, negated on the branch of `on`, and the twist V_<j caused by
+joints before j, the relative twist V, with D' = D V^, and its derivative are
 
     V = sum_j A_j qd_j,   V' = sum_j A_j qdd_j + [V_<j, A_j] qd_j.
 
-A deviation along joint i changes D by D A_i^, and A_j by [A_j, A_i] of joints j before i, and no others: [MD] (5). So
-with sums over joints before i, or behind,
+A deviation along joint i changes D by D A_i^, and A_j of joints j before i, and only those, by [A_j, A_i]: [MD] (5).
+With sums over joints before or after i,
 
     dV/dq_i = [V_<i, A_i],   dV'/dq_i = [V'_<i, A_i] + [dV/dq_i, V - V_<i],   dV'/dqd_i = [V_<i - V_>i, A_i].
 
-The screws of a Lie-group joint are fixed to the body behind it in the tree. So along one of them all of these stay
-where they are on the link's branch, and all move on that of `on`; and none is before another one."""
+The screws of a Lie-group joint are fixed to its child body. Along one of them all these screws stay constant on the
+link's branch, and all change on the branch of `on`; none of them counts as before another."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +33,8 @@ SCREW, TWIST_BY_Q, RATE_BY_Q, RATE_BY_QD, MOVED, ROWS = 0, 6, 12, 18, 24, 25
 
 
 class Joint(NamedTuple):
-    """A screw of a chain: its coordinate; at which places its joint begins, and ends; at how many, from the first on,
-    screws change along it; A; and of the joints before its place the twist V_< and V'_<."""
+    """A screw of a chain: its coordinate; first place and end of its joint; the number of places, from the first on,
+    whose screws change along it; A; the twist V_< and V'_< of the joints before its place."""
 
     coordinate: int
     first: int
@@ -49,8 +49,8 @@ OF_JOINT = width(Joint)
 
 
 class Chain(NamedTuple):
-    """The Joints of a loop, a place behind them where V and V' are whole; and a matrix (ROWS, count) of what changes
-    along each of them: its screw, dV/dq, dV'/dq and dV'/dqd, and `moved`."""
+    """The Joints of a loop, followed by a place with the total V and V'; and a matrix (ROWS, count) of derivatives
+    along each joint: its screw, dV/dq, dV'/dq, dV'/dqd, and `moved`."""
 
     joint: Joint
     by: np.ndarray
@@ -58,7 +58,7 @@ class Chain(NamedTuple):
 
 @kernel
 def chain_numbers(slots: int) -> int:
-    """Return the length of the memory that the longest chain takes in a tree of so many slots."""
+    """Return the memory size of the longest possible chain in a tree with this number of slots."""
     return slots * (OF_JOINT + ROWS)
 
 
@@ -77,13 +77,13 @@ def count_joints(parent: list[int], i: int, j: int) -> int:
 
 @kernel
 def relative_screw(J: Twist, r: Vec3, R: Rotation, sign: float) -> Twist:
-    """Return a joint screw J, in axes of the world, about a point at r and in axes R, times a sign."""
+    """Return a joint screw J, given in world axes, about a point at r and in axes R, times a sign."""
     return Twist((sign * J.angular) @ R, (sign * (J.linear + cross(J.angular, r))) @ R)
 
 
 @kernel
 def put_screws(links: Link, body: Any, loop: Loop, c: int, at: Ends, joint: Joint, count: int) -> None:
-    """Fill all columns of the Joints of loop c but for sums."""
+    """Fill all columns of the Joints of loop c except the sums."""
     i, j, a, b, low, high = loop.link[c], loop.on[c], at.a, at.b, 0, count
     while i != j:
         if i > j:
@@ -115,7 +115,7 @@ def add_up(joint: Joint, count: int, qd: np.ndarray, qdd: np.ndarray) -> None:
 
 @kernel
 def put_twist(by: np.ndarray, row: int, k: int, V: Twist) -> None:
-    """Write a twist to column k, from a row on."""
+    """Write a twist to rows row to row + 5 of column k."""
     w, v = V.angular, V.linear
     by[row, k], by[row + 1, k], by[row + 2, k] = w.x, w.y, w.z
     by[row + 3, k], by[row + 4, k], by[row + 5, k] = v.x, v.y, v.z
@@ -123,7 +123,7 @@ def put_twist(by: np.ndarray, row: int, k: int, V: Twist) -> None:
 
 @kernel
 def twists(by: np.ndarray, row: int, first: int) -> Twist:
-    """Return the twists of the columns that are taken at once."""
+    """Return the twists of the columns of one vector."""
     return Twist(Vec3(taken(by, row, first), taken(by, row + 1, first), taken(by, row + 2, first)),
                  Vec3(taken(by, row + 3, first), taken(by, row + 4, first), taken(by, row + 5, first)))
 
@@ -131,7 +131,7 @@ def twists(by: np.ndarray, row: int, first: int) -> Twist:
 @kernel
 def chain_of(links: Link, body: Any, loop: Loop, c: int, at: Ends, qd: np.ndarray, qdd: np.ndarray,
              memory: np.ndarray) -> Chain:
-    """Return the Chain of loop c, in an array of chain_numbers."""
+    """Return the Chain of loop c, stored in an array of chain_numbers."""
     slots, count = len(links.parent), count_joints(links.parent, loop.link[c], loop.on[c])
     joint, by = table(Joint, 0.0, slots, memory, 0), block(0.0, (ROWS, count), memory, slots * OF_JOINT)
     put_screws(links, body, loop, c, at, joint, count)

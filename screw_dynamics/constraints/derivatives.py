@@ -1,5 +1,5 @@
-"""Derivatives of the efforts and of the accelerations of constraints, exact, of many states: what rows make of how the
-ends of a loop move relative to each other, on dual numbers, whose directions are the joints of the chain between."""
+"""Exact derivatives of the efforts and accelerations of constraints, for many states: rows evaluated at the relative
+motion of a loop's ends on dual numbers, with the joints of the loop's chain as directions."""
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -30,19 +30,19 @@ from .tables import COUPLING, ConstraintTables, constraints_in
 # ------------------------------------------------------------------------------------------------- dual numbers
 @kernel
 def vector(x: Vec3, dx: Vec3) -> Vec3:
-    """x, with the derivatives dx."""
+    """Return x with the derivatives dx."""
     return Vec3(dual(x.x, dx.x), dual(x.y, dx.y), dual(x.z, dx.z))
 
 
 @kernel
 def twist(V: Twist, dV: Twist) -> Twist:
-    """V, with the derivatives dV."""
+    """Return V with the derivatives dV."""
     return Twist(vector(V.angular, dV.angular), vector(V.linear, dV.linear))
 
 
 @kernel
 def pose(D: Pose, X: Twist) -> Pose:
-    """D, with the derivatives D X^."""
+    """Return D with the derivatives D X^."""
     R, w = D.R, X.angular
     return Pose(Rotation(vector(R.x, cross(R.x, w)), vector(R.y, cross(R.y, w)), vector(R.z, cross(R.z, w))),
                 vector(D.p, R @ X.linear))
@@ -65,7 +65,7 @@ def without_slopes(W: Wrench) -> Wrench:
 # ------------------------------------------------------------------------------------------------- a loop
 @kernel
 def wrench_of(given: ConstraintTables, c: int, D: Pose, of_gradient: bool, multipliers: np.ndarray) -> Wrench:
-    """Return the sum of the rows of loop c, or those of its gradient, times their multipliers."""
+    """Return the sum of the rows of loop c, or of the rows of its gradient, times their multipliers."""
     W = zero(Wrench, D.p.x)
     for k in range(given.loop.count[c]):
         W += multipliers[given.loop.first[c] + k] * rows.row(given, c, k, D)
@@ -74,7 +74,7 @@ def wrench_of(given: ConstraintTables, c: int, D: Pose, of_gradient: bool, multi
 
 @kernel
 def add_columns(chain: Chain, first: int, x: Any, out: np.ndarray) -> None:
-    """Add to `out` the derivatives x along the joints that are taken at once."""
+    """Add the derivatives x along the joints of one vector to `out`."""
     for place in range(min(WIDTH, chain.by.shape[1] - first)):
         out[chain.joint.coordinate[first + place]] += extract(x, place)
 
@@ -82,7 +82,7 @@ def add_columns(chain: Chain, first: int, x: Any, out: np.ndarray) -> None:
 @kernel
 def add_to_efforts(chain: Chain, first: int, W: Wrench, out: np.ndarray) -> None:
     """Add the derivatives of the efforts W A_j of a wrench on the screws of a chain: (dW - ad_i^T W) A_j along a joint
-    i that changes A_j, and dW A_j along others."""
+    i that changes A_j, and dW A_j along other joints."""
     of_wrench, moved = slopes(W), taken(chain.by, MOVED, first)
     of_both = of_wrench - ad_dual(twists(chain.by, SCREW, first), without_slopes(W))
     for j in range(chain.by.shape[1]):
@@ -93,7 +93,7 @@ def add_to_efforts(chain: Chain, first: int, W: Wrench, out: np.ndarray) -> None
 @kernel
 def add_to_accelerations(given: ConstraintTables, c: int, D: Pose, V: Twist, rate: Twist, chain: Chain, first: int,
                          out: np.ndarray) -> None:
-    """Add the derivatives of what rows of loop c make of the relative twist V and its derivative."""
+    """Add the derivatives of the products of the rows of loop c with the relative twist V and its derivative."""
     for k in range(given.loop.count[c]):
         h = dot(rows.row(given, c, k, D), rate) + dot(rows.row_rate(given, c, k, D, V), V)
         add_columns(chain, first, slope(h), out[given.loop.first[c] + k])
@@ -102,7 +102,7 @@ def add_to_accelerations(given: ConstraintTables, c: int, D: Pose, V: Twist, rat
 @noinline
 def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c: int, qd: np.ndarray, qdd: np.ndarray,
              multipliers: np.ndarray, of_gradient: bool, work: np.ndarray, out: np.ndarray) -> None:
-    """Add what loop c has of the derivatives of a state: see form_of_derivatives."""
+    """Add the contribution of loop c to the derivatives of a state; see form_of_derivatives."""
     n, at = len(qd), ends(links, body, given.loop, c)
     chain = chain_of(links, body, given.loop, c, at, qd, qdd, work)
     count = chain.by.shape[1]
@@ -121,11 +121,11 @@ def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c
 
 # ------------------------------------------------------------------------------------------------- entry points
 def form_of_derivatives() -> Form:
-    """Return the specialization of the kernel that differentiates constraint equations.
+    """Return the Form of the kernel that differentiates constraint equations.
 
     For states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m) it adds the derivatives (N,
-    n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd.
-    of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. Those of couplings are 0. work: memory for
+    n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, with 2 n columns, by qd.
+    of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. Those of couplings are 0. work: memory of
     chain_numbers."""
     Table = ws.placed(ConstraintKinematics)
 

@@ -1,9 +1,9 @@
-"""Trees that keep constraints: M qdd + C qd + g = tau + J^T lambda with J qdd + J' qd = 0; [MD] (77).
+"""Dynamics of trees with constraints: M qdd + C qd + g = tau + J^T lambda with J qdd + J' qd = 0; [MD] (77).
 
-With M^-1 = L^-T D^-1 L^-1 and Y = D^-1/2 L^-1 J^T the accelerations are those without constraints and L^-T D^-1/2 z,
-for the shortest z with Y^T z = -(J qdd_free + J' qd). J itself is not needed: J qdd + J' qd are the accelerations of
-frames relative to each other. O(n m + n m^2), and less for constraints on short branches. The multipliers, of which
-Y lambda = z, are the shortest too: with Y = Q^T R these are the shortest vector with R lambda = w."""
+With M^-1 = L^-T D^-1 L^-1 and Y = D^-1/2 L^-1 J^T the accelerations are those without constraints plus L^-T D^-1/2 z,
+for the minimum-norm z with Y^T z = -(J qdd_free + J' qd). J itself is not needed: J qdd + J' qd are relative
+accelerations of frames. O(n m + n m^2), and less for constraints on short branches. The multipliers, with Y lambda = z,
+have minimum norm too: with Y = Q^T R they are the minimum-norm vector with R lambda = w."""
 from collections.abc import Callable
 from types import ModuleType
 
@@ -23,12 +23,12 @@ from .rows import row
 from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
 from .tables import COUPLING, ConstraintTables, of_constraints, of_joint_rows
 
-LEAST = 1e-3        # the least length of a column that counts is that of a row with this entry at the lightest joint
+LEAST = 1e-3        # smallest column length that counts: a row with this entry at the lightest joint
 
 
 @kernel
 def put_multipliers(given: ConstraintTables, count: int, multipliers: np.ndarray) -> None:
-    """Write the multipliers (m), of which the problem of the joints, solved, has `count` directions."""
+    """Write the multipliers (m), from the solved problem of the joints with `count` directions."""
     of_joints, of_rows = of_constraints(given, given.most[0]), of_joint_rows(given, given.most[0], given.m, given.m)
     for k in range(given.m):
         of_rows.b[0, k] = of_joints.w[k] if k < count else null(of_joints.w[k])
@@ -43,7 +43,7 @@ def put_multipliers(given: ConstraintTables, count: int, multipliers: np.ndarray
 @kernel
 def put_wrenches(links: Link, body: articulated.InverseFactors, given: ConstraintTables, multipliers: np.ndarray,
                  out: np.ndarray) -> None:
-    """Write the wrenches (6) of all constraints on their links, about the links' origins, in their frames."""
+    """Write the wrenches (6) of all constraints on their links, about the link origins, in the link frames."""
     for c in range(given.loops):
         W = zero(Wrench, multipliers[0])
         if given.loop.kind[c] != COUPLING:
@@ -57,7 +57,7 @@ def put_wrenches(links: Link, body: articulated.InverseFactors, given: Constrain
 
 @kernel
 def put_sum(out: np.ndarray) -> None:
-    """Write the sum of all other numbers to the last, which tells at a glance whether all are finite."""
+    """Write the sum of all other numbers to the last entry, for a fast check that all are finite."""
     last = len(out) - 1
     total = null(out[last])
     for k in range(last):
@@ -67,7 +67,7 @@ def put_sum(out: np.ndarray) -> None:
 
 @kernel
 def put_rates(links: Link, body: articulated.InverseFactors, given: ConstraintTables, h: np.ndarray) -> None:
-    """h (m) becomes J qd."""
+    """Set h (m) to J qd."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
             h[given.loop.first[c]] = null(h[0])
@@ -83,7 +83,7 @@ def put_rates(links: Link, body: articulated.InverseFactors, given: ConstraintTa
 @kernel
 def put_accelerations(links: Link, body: articulated.InverseFactors, given: ConstraintTables, qdd: np.ndarray,
                       h: np.ndarray) -> None:
-    """h (m) becomes J qdd + J' qd, for qdd and the column a that belongs to it."""
+    """Set h (m) to J qdd + J' qd, for qdd and its column a."""
     for j in range(given.m):
         h[j] = null(h[j])
     add_accelerations(links, body, given, h)
@@ -93,19 +93,19 @@ def put_accelerations(links: Link, body: articulated.InverseFactors, given: Cons
 
 @kernel
 def ask(given: ConstraintTables, given_to: Problem) -> None:
-    """Ask a problem for products with the rows of the constraints that take given.h away."""
+    """Set the right-hand side of a problem such that the rows of the constraints cancel given.h."""
     for j in range(given.m):
         given_to.b[0, j] = -given.h[j]
 
 
 def kernels(by: ModuleType) -> tuple[Callable, Callable]:
-    """accelerate and project, below, with M^-1 by articulated bodies or by the mass matrix."""
+    """Return the kernels `accelerate` and `project`, with M^-1 by articulated bodies or by the mass matrix."""
     factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
 
     @kernel
     def change(links, body, given, largest, most, out):
-        """Add to `out` (n) the least change, in the metric of M, whose products with the rows of J are -given.h.
-        Returns the number of directions and the rank, which is not to exceed `most`."""
+        """Add to `out` (n) the least change, in the metric of M, whose products with the rows of J are -given.h. Return
+        the number of directions and the rank, at most `most`."""
         problem = of_constraints(given, given.most[0])
         fill_half(links, body, given, None, problem.Y)
         ask(given, problem)
@@ -116,7 +116,8 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
 
     @kernel
     def accelerate(links, body, given, most, out):
-        """Add to `out` (n) the accelerations; theta'' of Lie-group joints. Returns how many directions are held."""
+        """Add the accelerations to `out` (n); theta'' of Lie-group joints. Return the number of constrained
+        directions."""
         largest = factorize(links, body, given)
         add_free(links, body, given, out)
         set_in_motion(links, body)
@@ -126,8 +127,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
 
     @kernel
     def project(links, body, given, most, out):
-        """Add to `out` (n) what an impulse of the constraints changes of qd, so that J qd becomes 0. Returns the
-        rank."""
+        """Add to `out` (n) the change of qd by an impulse of the constraints after which J qd = 0. Return the rank."""
         clear(body.tau)
         largest = factorize(links, body, given)
         set_in_motion(links, body)
@@ -138,8 +138,8 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
 
 
 def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, Callable]:
-    """Forward dynamics with multipliers and wrenches, the same on groups, velocities after an impulse, and
-    accelerations for integrators, the same on groups."""
+    """Return the kernels of forward dynamics with multipliers and wrenches, the same on groups, velocities after an
+    impulse, and accelerations for integrators, the same on groups."""
     accelerate, project = kernels(by)
 
     @kernel
@@ -179,7 +179,7 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
 
 per_joint = kernel(lambda n, m, constraints: (n,))
 accelerations_and_wrenches = kernel(lambda n, m, constraints: (n + m + 6 * constraints + 1,))      # and their sum
-# By whether joints share coordinates.
+# Keys: True if joints share coordinates.
 FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
 for _by in (articulated, mass_matrix):
     _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]

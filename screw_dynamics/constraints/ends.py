@@ -1,7 +1,7 @@
-"""Relative pose and motion of the two frames that a loop joins, computed in axes of the world.
+"""Relative pose and motion of the two frames that a loop joins, computed in world axes.
 
-Positions and velocities are summed from the body where the branches meet: how far it is from the origin, or how fast,
-costs no digits."""
+Positions and velocities are summed from the body where the branches meet: a large distance or velocity of that body
+costs no precision."""
 from typing import Any, NamedTuple
 
 from screw_dynamics.model.links import Link
@@ -15,8 +15,8 @@ from .tables import Loop
 
 
 class Ends(NamedTuple):
-    """R: the orientation of the link's joint frame in the world; D: its pose in the other; a and b: from the origins of
-    the link's body and of the other to its origin."""
+    """R: orientation of the link's joint frame in the world. D: its pose in the other joint frame. a and b: vectors
+    from the origins of the link's body and of the other body to its origin."""
 
     R: Rotation
     D: Pose
@@ -26,7 +26,7 @@ class Ends(NamedTuple):
 
 @kernel
 def compute_poses(links: Link, body: Any) -> None:
-    """Fill the columns R, r and J: orientation of each body, vector from its parent's origin, and joint screw."""
+    """Fill the columns R, r and J: orientation of each body, vector from its parent's origin, joint screw."""
     parent, q, R, r, J = links.parent, body.q, body.R, body.r, body.J
     R[0] = identity(q[0]).R
     for i in range(1, len(parent)):
@@ -37,14 +37,14 @@ def compute_poses(links: Link, body: Any) -> None:
 
 @kernel
 def set_in_motion(links: Link, body: Any) -> None:
-    """Fill the column v: the velocity of each body's origin less that of its parent's. w: angular velocities."""
+    """Fill the column v, the velocity of each body's origin less that of its parent's. w: angular velocities."""
     for i in range(1, len(links.parent)):
         body.v[i] = cross(body.w[links.parent[i]], body.r[i]) + body.qd[i] * body.J[i].linear
 
 
 @kernel
 def sums(parent: list[int], column: list[Vec3], i: int, j: int) -> tuple[Vec3, Vec3]:
-    """Return the sums of a column over the bodies from i, and from j, to where their branches meet."""
+    """Return the sums of a column over the bodies from i and from j to where their branches meet."""
     a, b = zero(Vec3, column[0]), zero(Vec3, column[0])
     while i != j:                                           # a parent's slot is smaller than its child's
         if i > j:

@@ -14,8 +14,7 @@ from .tables import ConstraintTables, constraints_in
 
 
 def extent(shape: Callable) -> Callable:
-    """Return the kernel size(memory) of a shape(n, m, constraints), for n coordinates and m rows of some
-    constraints."""
+    """Return the kernel size(memory) of shape(n, m, constraints), the result size for n coordinates and m rows."""
     @kernel
     def size(memory):
         head = ws.header(memory)
@@ -32,7 +31,7 @@ def of_workspace(memory: np.ndarray, packed: tuple, like: Any) -> tuple[Constrai
 
 @kernel
 def couple(given: ConstraintTables, q: Sequence) -> None:
-    """given.h becomes ratios . q - offset in the rows of couplings."""
+    """Set given.h to ratios . q - offset in the rows of couplings."""
     for c in range(given.loops):
         given.h[given.loop.first[c]] = null(q[0]) - given.loop.size[c]
     for t in range(given.terms):
@@ -41,7 +40,7 @@ def couple(given: ConstraintTables, q: Sequence) -> None:
 
 @kernel
 def fill_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
-    """Fill a column of Placements, and couple coordinates."""
+    """Fill a column of Placements, and evaluate the couplings."""
     gather_placements(links, memory, q, column)
     couple(constraints_in(memory, q[0]), q)
 
@@ -58,6 +57,6 @@ class Constrained(NamedTuple):
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
                 load_q: Callable | None = None, on_groups: Callable | None = None) -> Constrained:
-    """Return the entry point of an algorithm; load_q: how q is loaded; else as of Entry."""
+    """Return the entry point of an algorithm. load_q: loader of q; default as of Entry."""
     return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, given=of_workspace,
                              load_q_on_groups=load_q, size=extent(shape), rare=True), shape)

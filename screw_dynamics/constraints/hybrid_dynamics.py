@@ -1,8 +1,8 @@
-"""Hybrid dynamics of robots that keep constraints: of each joint either the effort or the acceleration is given, and
-the other is found; for one state.
+"""Hybrid dynamics of robots with constraints, for one state: either the effort or the acceleration of each joint is
+given, and the other is computed.
 
-Joints with given accelerations are rows after those of the constraints, which come first: J qdd + J' qd = 0 holds, and
-the accelerations are met as well as can be within that, in the sense of least squares, with the least efforts."""
+Rows of joints with given accelerations follow those of the constraints, which have priority: J qdd + J' qd = 0 holds,
+and the accelerations are met within that in the least-squares sense, with the least efforts."""
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -30,7 +30,7 @@ from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
 
 @kernel
 def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return the first body of each velocity whose acceleration is given, driven (n) > 0."""
+    """Return the first body of each velocity with a given acceleration, driven (n) > 0."""
     count = 0
     for i in range(1, len(links.parent)):
         k, new = links.coordinate[i], True
@@ -44,10 +44,10 @@ def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray
 
 @kernel
 def put_efforts(given: ConstraintTables, problem: Problem, found: int, u: int, least: Scalar) -> tuple[int, np.ndarray]:
-    """Add the directions of u joints, with their products w, to a problem whose first `found` directions are
+    """Add the directions of u joints, with their products w, to a problem whose first `found` directions are those of
     constraints.
 
-    Returns the number of directions, and the efforts (u)."""
+    Return the number of directions, and the efforts (u)."""
     wanted, m = np.empty(u), given.m
     for j in range(u):
         wanted[j] = problem.b[0, m + j]
@@ -70,7 +70,7 @@ def algorithm(by: ModuleType) -> Callable:
         """Add the accelerations, theta'' of Lie-group joints, to out[0] (n), from x (INPUTS, n) and the columns q and
         F.
 
-        out[1] has the accelerations that are given, and becomes the efforts."""
+        out[1] contains the given accelerations, and is replaced by the efforts."""
         of, m, k = driven_bodies(links, x[2], np.empty(len(x[2]), dtype=np.int64)), given.m, links.coordinate
         u = len(of)
         problem = with_joints(given, 0.0, u)

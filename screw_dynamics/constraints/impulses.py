@@ -1,8 +1,8 @@
-"""Impulses of constraints: those of loops, which hold, and those of single joints, whose impulses are bounded.
+"""Impulses of constraints: bilateral impulses of loops, and bounded impulses of single joints.
 
-On Y = D^-1/2 L^-1 J^T, with rows for the joints after those of the constraints: the directions of the constraints are
-taken out of all columns, so that Y^T Y of what is left is the Delassus operator of the joints in a robot whose
-constraints hold. The velocity changes by L^-T D^-1/2 z, z the shortest for the constraints and Y x of the joints. M has
+On Y = D^-1/2 L^-1 J^T, with the rows of joints after those of the constraints: the directions of the constraints are
+projected out of all columns. Y^T Y of the remainder is the Delassus operator of the joints in the constrained robot.
+The velocity changes by L^-T D^-1/2 z, with the minimum-norm z for the constraints, and Y x of the joints. M includes
 the inertia that a step adds."""
 from collections.abc import Callable
 from types import ModuleType
@@ -21,9 +21,8 @@ from .ends import set_in_motion
 from .shortest import Problem, combine, measure, orthogonalize
 from .tables import Box, ConstraintTables, box_of, with_joints
 
-# Rows of what acts on single joints: bounds of an impulse, 1 where a joint that was at rest and is so after it stays
-# where the step began, and the added inertia, by which a step takes forces at its end; of servos, where there are
-# contacts, see contacts/servos.py.
+# Rows of the impulses on single joints: bounds of an impulse; 1 if a joint at rest before and after it stays where the
+# step began; the added inertia for forces at the end of a step; of servos with contacts, see contacts/servos.py.
 LOWER, UPPER, STICKS, ADDED, SERVO_LOWER, SERVO_UPPER, LEAD, SHARE, GIVEN = range(9)
 ACTS = 9
 
@@ -44,7 +43,7 @@ def joints_that_may_act(links: Link, lower: np.ndarray, upper: np.ndarray, of: n
 
 @kernel
 def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, given: Problem, first: int, box: Box) -> None:
-    """Fill the bounds of the box, and the inverse inertias of its joints without constraints."""
+    """Fill the bounds of the box, and the unconstrained inverse inertias of its joints."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         box.lower[j], box.upper[j], box.size[j] = acts[LOWER, k], acts[UPPER, k], given.squares[0, first + j]
@@ -65,7 +64,7 @@ def put_operator(given: Problem, first: int, box: Box) -> None:
 
 @kernel
 def add_impulses(given: Problem, first: int, box: Box) -> None:
-    """Add what the impulses of the box change to given.x."""
+    """Add the changes by the impulses of the box to given.x."""
     Y = given.Y
     for i in range(len(Y)):
         for j in range(len(box.x)):
@@ -74,7 +73,7 @@ def add_impulses(given: Problem, first: int, box: Box) -> None:
 
 @kernel
 def hold(links: Link, of: np.ndarray, box: Box, qd: np.ndarray) -> None:
-    """Velocities of joints that impulses within their bounds hold, or those of others, are 0 to the last bit."""
+    """Set the velocities of joints that are held, by impulses within their bounds or by other joints, to exactly 0."""
     slow = slowness(box)
     for j in range(len(of)):
         k = links.coordinate[of[j]]
@@ -83,13 +82,13 @@ def hold(links: Link, of: np.ndarray, box: Box, qd: np.ndarray) -> None:
 
 
 def of_joints(by: ModuleType) -> Callable:
-    """Return the kernel `add_impulses_to` for trees whose M^-1 is found in a way."""
+    """Return the kernel `add_impulses_to` for trees, with M^-1 by the module `by`."""
     factorize, fill_joints, add_half = by.factorize, by.fill_joints, by.add_half
 
     @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
                         qd: np.ndarray) -> Scalar:
-        """Change qd (n) by the impulses of joints that `acts` bounds. Returns the rank of the constraints, 0."""
+        """Change qd (n) by the joint impulses within the bounds `acts`. Return the rank of the constraints, 0."""
         of = joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
         problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
         clear(body.tau)
@@ -111,14 +110,14 @@ def of_joints(by: ModuleType) -> Callable:
 
 
 def of_loops_and_joints(by: ModuleType) -> Callable:
-    """Return the kernel `add_impulses_to` for robots that keep constraints."""
+    """Return the kernel `add_impulses_to` for robots with constraints."""
     factorize, fill_half, add_half = by.factorize, by.fill_half, by.add_half
 
     @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
                         qd: np.ndarray) -> Scalar:
-        """Change qd (n) so that J qd = 0, and by the impulses of joints that `acts` bounds. Returns the rank of the
-        constraints, which is not to exceed `most`."""
+        """Change qd (n) such that J qd = 0, and by the joint impulses within the bounds `acts`. Return the rank of the
+        constraints, at most `most`."""
         m, of = given.m, joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
         problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
         clear(body.tau)

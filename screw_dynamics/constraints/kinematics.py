@@ -1,8 +1,8 @@
-"""Residual, drift, Jacobian and gradient of all constraints at once.
+"""Residual, drift, Jacobian and gradient of all constraints.
 
-The Jacobian is made of the instantaneous joint screws of the chain between both links, as [PK] does for closed loops
-(its section on them; docs/geometric_algorithms.md says why without a number), the J of [MD] (77): the row of a wrench
-has the powers of the wrench on these screws."""
+The Jacobian is composed of the instantaneous joint screws of the chain between both links, as in [PK] for closed loops
+(its section on them; docs/geometric_algorithms.md explains the missing number), the J of [MD] (77): the row of a wrench
+contains the powers of the wrench on these screws."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,10 +26,9 @@ from .tables import COUPLING, ConstraintTables, of_constraints
 class ConstraintKinematics(NamedTuple):
     """Kinematic data of each body.
 
-    Coordinate and rate, and the second derivative theta'' for qdd = 0, which is not 0 for Lie-group joints; in the
-    world frame orientation, vector from the parent's origin, joint screw, angular velocity, velocity of the origin
-    relative to the parent's, and the derivative of the twist in two parts, that of velocities and that of
-    accelerations."""
+    Coordinate, rate, and the second derivative theta'' for qdd = 0, which is not 0 for Lie-group joints. In the world
+    frame: orientation, vector from the parent's origin, joint screw, angular velocity, velocity of the origin relative
+    to the parent's, and the derivative of the twist in two parts, due to velocities and due to accelerations."""
 
     q: Scalar
     qd: Scalar
@@ -53,14 +52,14 @@ def clear_matrix(Y: np.ndarray) -> None:
 
 @kernel
 def add_entry(Y: np.ndarray, i: int, first: int, x: Any) -> None:
-    """Add to the entries of a row that are taken at once."""
+    """Add x to the entries of one vector in row i."""
     put(Y, i, first, taken(Y, i, first) + x)
 
 
 @kernel
 def at_joint(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> tuple[Wrench, int]:
-    """Add the power of a wrench on the screw of joint i to Y (n, count). Returns the wrench about the parent, and the
-    parent."""
+    """Add the power of a wrench on the screw of joint i to Y (n, count). Return the wrench about the parent's origin,
+    and the parent."""
     add_entry(Y, links.coordinate[i], first, dot(W, body.J[i]))
     return shifted_wrench(body.r[i], W), links.parent[i]
 
@@ -74,7 +73,7 @@ def put_wrench(F: np.ndarray, j: int, W: Wrench) -> None:
 
 @kernel
 def wrenches(F: np.ndarray, first: int) -> Wrench:
-    """Return the wrenches of the columns that are taken at once."""
+    """Return the wrenches of the columns of one vector."""
     return Wrench(Vec3(taken(F, 0, first), taken(F, 1, first), taken(F, 2, first)),
                   Vec3(taken(F, 3, first), taken(F, 4, first), taken(F, 5, first)))
 
@@ -82,9 +81,9 @@ def wrenches(F: np.ndarray, first: int) -> Wrench:
 @kernel
 def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
          arrive: Callable) -> None:
-    """Send the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches meet:
-    through(links, body, i, W, Y, first) at each joint i, which returns what comes to which body then, and at last
-    arrive(links, body, i, W, Y, first) at body i."""
+    """Propagate the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches
+    meet. through(links, body, i, W, Y, first) is called at each joint i and returns the transmitted wrench and its
+    body; arrive(links, body, i, W, Y, first) is called at the common body i."""
     at, begin, count = ends(links, body, given.loop, c), given.loop.first[c], given.loop.count[c]
     for k in range(count):
         P = wrench(given, c, k, at.D)
@@ -97,9 +96,8 @@ def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callab
 @kernel
 def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.ndarray, through: Callable,
          out: np.ndarray, arrive: Callable) -> None:
-    """Send the wrenches F (6, count), in axes of the world, from body `link`, and their opposites from body `on`, to
-    where the branches meet, as `meet` does; a and b: from the origins of the bodies to the point that they are about.
-    """
+    """Propagate the wrenches F (6, count), in world axes, from body `link`, and their opposites from body `on`, to
+    where the branches meet, as `meet` does. a and b: vectors from the body origins to the reference point of F."""
     for first in range(0, F.shape[1], at_once(out)):
         P, i, j = wrenches(F, first), link, on
         W, opposite = shifted_wrench(a, P), -shifted_wrench(b, P)
@@ -113,12 +111,12 @@ def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.nda
 
 @kernel
 def vanish(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
-    """Rigid bodies carry a wrench and its opposite to the same effect: nothing is left."""
+    """Do nothing: a wrench and its opposite cancel on a rigid body."""
 
 
 @kernel
 def fill_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Callable, Y: np.ndarray) -> None:
-    """Y (n, m) becomes the transpose of the matrix whose rows are the powers of wrench(given, c, k, D) on the joint
+    """Set Y (n, m) to the transpose of the matrix whose rows are the powers of wrench(given, c, k, D) on the joint
     screws."""
     clear_matrix(Y)
     add_transpose(links, body, given, wrench, Y)
@@ -126,7 +124,7 @@ def fill_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Call
 
 @kernel
 def add_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Callable, Y: np.ndarray) -> None:
-    """Add it to Y."""
+    """Add the matrix of `fill_transpose` to Y."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
             meet(links, body, given, c, wrench, at_joint, Y, vanish)
@@ -136,7 +134,7 @@ def add_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Calla
 
 @kernel
 def put_residuals(links: Link, body: Any, given: ConstraintTables, h: list) -> None:
-    """Write the residuals of all loops to h (m), for bodies in their places; those of couplings are in given.h."""
+    """Write the residuals of all loops to h (m), for located bodies; those of couplings are in given.h."""
     for c in range(given.loops):
         if given.loop.kind[c] == COUPLING:
             h[given.loop.first[c]] = given.h[given.loop.first[c]]
@@ -159,7 +157,7 @@ def add_accelerations(links: Link, body: Any, given: ConstraintTables, h: list) 
 
 @kernel
 def add_drift(links: Link, body: ConstraintKinematics, given: ConstraintTables, h: list) -> None:
-    """Add to h (m) the accelerations of the constraints in the motion with theta'' as in the column product."""
+    """Add to h (m) the accelerations of the constraints for theta'' as in the column product."""
     parent, w, Vd, a, like = links.parent, body.w, body.Vd, body.a, body.qd[0]
     w[0], Vd[0], a[0] = zero(Vec3, like), zero(Twist, like), zero(Twist, like)
     for i in range(1, len(parent)):
@@ -174,7 +172,7 @@ def add_drift(links: Link, body: ConstraintKinematics, given: ConstraintTables, 
 
 @kernel
 def put_column(h: list, out: np.ndarray, k: int) -> None:
-    """Move h (m) to column k, and leave 0."""
+    """Move h (m) to column k, and set h to 0."""
     for j in range(len(h)):
         out[j, k] = h[j]
         h[j] = null(h[j])
@@ -182,7 +180,7 @@ def put_column(h: list, out: np.ndarray, k: int) -> None:
 
 @kernel
 def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
-    """Write the transpose of Y (n, m)."""
+    """Write the transpose of Y (n, m) to out."""
     for i in range(len(Y)):
         for j in range(Y.shape[1]):
             out[j, i] = Y[i, j]
@@ -190,7 +188,7 @@ def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Write what `kinematics` does, for theta'' as in the column product."""
+    """Write the results of `kinematics`, for theta'' as in the column product."""
     Y, h, n = of_constraints(given, given.most[0]).Y, given.h, len(given.effort)
     compute_poses(links, body)
     put_residuals(links, body, given, h)
@@ -205,21 +203,22 @@ def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: 
 
 @kernel
 def kinematics(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the gradient
-    of the residual."""
+    """Fill out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the
+    gradient of the residual."""
     clear(body.product)
     fill(links, body, given, out)
 
 
 @kernel
 def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Fill out as `kinematics` does, for Lie-group joints; theta'' is less than qdd by the products."""
+    """Fill out as `kinematics` does, for Lie-group joints, whose theta'' differs from qdd by the products of
+    velocities."""
     clear(body.product)
     add_products(links, body.q, body.qd, -1.0, body.product)
     fill(links, body, given, out)
 
 
-RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the result
+RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the results
 KINEMATICS = constrained(kinematics, ConstraintKinematics, "q qd",
                          kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
                          load_q=WITH_COUPLINGS, on_groups=kinematics_on_groups)

@@ -1,4 +1,4 @@
-"""M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) of the mass matrix, where joints share coordinates, as mimic joints do."""
+"""M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) from the mass matrix, for joints with shared coordinates such as mimic joints."""
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from .tables import ConstraintTables, effort_column
 
 @extends(composite_bodies.CompositeBodies)
 class InverseFactors(NamedTuple):
-    """The columns of CompositeBodies; D^-1/2 of each coordinate; of each body velocity of the origin less that of its
-    parent's, and what accelerations of the joints add to the derivative of the twist."""
+    """The columns of CompositeBodies; D^-1/2 of each coordinate; for each body the velocity of its origin less that of
+    its parent's, and the contribution of joint accelerations to the derivative of the twist."""
 
     root: Scalar
     v: Vec3
@@ -30,8 +30,8 @@ class InverseFactors(NamedTuple):
 
 @kernel
 def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Scalar:
-    """Fill all columns but v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
-    the bias. Returns the largest entry of D^-1/2."""
+    """Fill all columns except v and a, with the factors of the mass matrix in H, and given.effort with the efforts less
+    the bias. Return the largest entry of D^-1/2."""
     effort, largest = given.effort, null(body.root[0])
     composite_bodies.rigid_bodies(links, body, effort)
     composite_bodies.mass_matrix_and_bias(links, body, effort)
@@ -44,7 +44,7 @@ def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Sca
 
 @kernel
 def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
-    """Add to qdd the accelerations without constraints, and fill a."""
+    """Add the unconstrained accelerations to qdd, and fill a."""
     a, r, J = body.a, body.r, body.J
     substitute(body.H, effort_column(given))
     for k in range(len(qdd)):
@@ -56,7 +56,7 @@ def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np
 
 @kernel
 def finish(body: InverseFactors, Y: np.ndarray) -> None:
-    """All rows are added: D^-1/2 L^-1 Y, in place."""
+    """Compute D^-1/2 L^-1 Y in place, after all rows are added."""
     substitute_forward(body.H, Y)
     for i in range(len(Y)):
         for j in range(Y.shape[1]):
@@ -65,14 +65,14 @@ def finish(body: InverseFactors, Y: np.ndarray) -> None:
 
 @kernel
 def add_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray, first: int) -> None:
-    """Put rows of the joints of bodies `of` (u), with the entry 1 each, into the columns from `first` on."""
+    """Write rows of the joints of bodies `of` (u), with unit entries, to the columns from `first` on."""
     for j in range(len(of)):
         Y[links.coordinate[of[j]], first + j] = null(body.root[0]) + 1.0
 
 
 @kernel
 def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray) -> None:
-    """Y (n, u) becomes D^-1/2 L^-1 J^T for the rows of joints alone."""
+    """Set Y (n, u) to D^-1/2 L^-1 J^T for the rows of joints alone."""
     clear_matrix(Y)
     add_joints(links, body, of, Y, 0)
     finish(body, Y)
@@ -81,7 +81,8 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 @kernel
 def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
                  ) -> None:
-    """Add rows of wrenches F (6, count) on body i, and of their opposites on body j, to Y (n, count); see `send`."""
+    """Add the rows of wrenches F (6, count) on body i and of opposite wrenches on body j to Y (n, count); see
+    `send`."""
     send(links, body, i, j, a, b, F, at_joint, Y, vanish)
 
 
@@ -93,7 +94,7 @@ def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, 
 
 @kernel
 def fill_half(links: Link, body: InverseFactors, given: ConstraintTables, of: np.ndarray | None, Y: np.ndarray) -> None:
-    """Y (n, m + u) becomes D^-1/2 L^-1 J^T for the rows of the constraints, and then those of joints, if any."""
+    """Set Y (n, m + u) to D^-1/2 L^-1 J^T for the rows of the constraints, then those of joints, if any."""
     clear_matrix(Y)
     add_constraints(links, body, given, Y)
     if of is not None:

@@ -1,8 +1,8 @@
-"""Motion that keeps constraints: after each step of an integrator configurations in which loops are closed, velocities
-that keep them so, and impulses of stops, brakes and dry friction.
+"""Projection after each step of an integrator: closed-loop configurations, admissible velocities, and impulses of
+stops, brakes and dry friction.
 
-Loops close by Gauss and Newton's steps, damped by the square of the residual (Levenberg, Marquardt): the shortest step
-x with G x + |h| e = -h, G the gradient of the residual h and e whatever it takes, which vanishes as h does."""
+Loops are closed by Gauss-Newton steps, damped by the square of the residual (Levenberg-Marquardt): the minimum-norm
+step x with G x + |h| e = -h, with the gradient G of the residual h and slack e, whose weight |h| vanishes with h."""
 from collections.abc import Callable
 from functools import cache, partial
 from types import ModuleType
@@ -47,19 +47,19 @@ from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
 from .shortest import combine, orthogonalize
 from .tables import ConstraintTables, constraints_in, damped, pack, work
 
-LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that
+LONGEST = 0.5           # largest step of the projection, in rad and m alike: the range in which loops are about linear
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
-# What is asked for: in a tree, impulses of joints, after a step if some joint needs one, and in the course of it. Of a
-# robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
-# are those at the beginning.
+# Tasks of `project`. For a tree: impulses of joints, after a step if some joint needs one, and within the step. For a
+# robot with constraints: rank at the start, and the quantities projected after each step; with NOTHING ranks are those
+# at the start.
 NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
 BOTH = "configurations and velocities"
 PROJECTIONS = {BOTH: CONFIGURATIONS, "velocities": VELOCITIES, None: NOTHING}       # by the argument `projection`
 
 
 class Tree(NamedTuple):
-    """A robot in a workspace, and what its configurations are: fill(links, memory, q, column) fills the column of
-    coordinates or Placements of `body`; space as of StepData."""
+    """A robot in a workspace. fill(links, memory, q, column) fills the column of coordinates or Placements of `body`;
+    space: see StepData."""
 
     links: Link
     body: Any
@@ -71,8 +71,8 @@ class Tree(NamedTuple):
 @noinline
 def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps: int, q: np.ndarray,
           scratch: np.ndarray) -> Scalar:
-    """Move q (nq) to where the constraints hold, in the velocities in which free (n) is not 0. Returns the norm of the
-    residual that is left, which is above the tolerance if `steps` are too few."""
+    """Move q (nq) until the constraints hold, in the velocities with free (n) not 0. Return the norm of the remaining
+    residual, which exceeds the tolerance if `steps` are too few."""
     links, body, given, memory, space = tree
     problem, n, h = damped(given, q[0]), len(free), given.h
     for taken in range(steps + 1):
@@ -107,7 +107,7 @@ def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps:
 @kernel
 def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarray, qd: np.ndarray,
                    held: np.ndarray) -> None:
-    """Joints that stick and are at rest are where the step began; held (n): memory."""
+    """Reset resting joints that stick to their position at the start of the step. held (n): memory."""
     for k in range(len(qd)):
         none = null(qd[k])
         held[k] = where(qd[k] == 0.0, acts[STICKS, k], none)
@@ -116,7 +116,7 @@ def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarra
 
 @kernel
 def acting(acts: np.ndarray) -> bool:
-    """Return True if the impulse of any joint may be other than 0."""
+    """Return True if the impulse of any joint may be nonzero."""
     for k in range(acts.shape[1]):
         if some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
             return True
@@ -124,7 +124,7 @@ def acting(acts: np.ndarray) -> bool:
 
 
 def projecting_joints(by: ModuleType) -> Callable:
-    """Return the kernel `project` for trees whose M^-1 is found in a way."""
+    """Return the kernel `project` for trees, with M^-1 by the module `by`."""
     add_impulses_to = of_joints(by)
 
     @kernel
@@ -139,7 +139,7 @@ def projecting_joints(by: ModuleType) -> Callable:
 
 
 def projecting_loops(by: ModuleType) -> Callable:
-    """Return the kernel `project` for robots that keep constraints."""
+    """Return the kernel `project` for robots with constraints."""
     add_impulses_to = of_loops_and_joints(by)
 
     @noinline
@@ -151,17 +151,16 @@ def projecting_loops(by: ModuleType) -> Callable:
 
     @kernel
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
-        """Bring back what a step of an integrator has moved off the constraints, and keep the rank that they have where
-        they hold, for the next step; and what stops, brakes and dry friction do. Velocities become NaN where loops do
-        not close."""
+        """Project the state after a step onto the constraints, apply the impulses of stops, brakes and dry friction,
+        and store the rank of the constraints for the next step. Velocities become NaN if loops do not close."""
         links, body, given, memory, space = tree
         failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
-        if what == BEGIN:                                       # the rank alone is asked for
+        if what == BEGIN:                                       # only the rank
             for k in range(len(qd)):
                 scratch[k] = qd[k]
             given.most[0] = impulses_at(fill, tree, acts, null(q[0]) + np.inf, q, scratch)
             return
-        if moved:                                               # which joints are held
+        if moved:                                               # find the held joints
             impulses_at(fill, tree, acts, given.most[0], q, qd)
             put_stuck_back(space, acts, start, q, qd, free)
         if what == CONFIGURATIONS:
@@ -169,7 +168,7 @@ def projecting_loops(by: ModuleType) -> Callable:
                 one, stop = null(qd[k]) + 1.0, absolute(acts[LOWER, k]) + absolute(acts[UPPER, k]) == np.inf
                 free[k] = where((qd[k] == 0.0) & (stop | (acts[STICKS, k] > 0.0)), null(one), one)
             left = close(fill, tree, free, TOLERANCE, STEPS, q, scratch)
-            if moved and some(left > TOLERANCE):                # not with what is held
+            if moved and some(left > TOLERANCE):                # release the held joints
                 for k in range(len(qd)):
                     free[k] = where(left > TOLERANCE, null(qd[k]) + 1.0, free[k])
                 left = close(fill, tree, free, TOLERANCE, STEPS, q, scratch)
@@ -186,21 +185,21 @@ def projecting_loops(by: ModuleType) -> Callable:
 
 @kernel
 def _project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
-    """Nothing is left to be brought back."""
+    """Project nothing."""
 
 
 def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
-    """Return the kernel `project` for robots that touch, and keep constraints if `loops`."""
+    """Return the kernel `project` for robots with contacts, and with constraints if `loops`."""
     add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else _project_nothing
 
     @kernel
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
-        """Apply the impulses of contacts, once in a step, with those of stops, brakes and dry friction: where it
-        begins, if displacements are those of velocities at its end (PUSHED). Else at its end, by the contacts where it
-        began: their forces are taken as constant in the step, by half of which bodies are displaced.
+        """Apply the impulses of contacts with those of stops, brakes and dry friction, once in a step: at its start if
+        displacements use the velocities at its end (PUSHED). Else at its end, with the contacts at its start: contact
+        forces are taken as constant in the step, and displace bodies by half of their velocity change.
 
-        Contacts see velocities in the axes at the start: in those of its body the velocity of a ball that rolls turns
-        into the ground."""
+        Velocities are transformed to the axes at the start: in the moving body axes the velocity of a rolling ball
+        would turn into the ground."""
         links, body, given, memory, space = tree
         contacts, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
@@ -239,7 +238,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                     q[k] = scratch[k]
                 in_axes(space, start, q, free, qd)
                 put_stuck_back(space, acts, start, q, qd, free)
-            for k in range(len(qd)):                            # they have acted
+            for k in range(len(qd)):                            # already applied
                 acts[LOWER, k] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
                 acts[UPPER, k] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
         if what != PUSHED:
@@ -250,7 +249,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
 # ------------------------------------------------------------------------------------------------- entry points
 @kernel
 def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
-    """Memory (nq) that neither integrators nor recursions use."""
+    """Return memory (nq) that neither integrators nor recursions use."""
     return ws.configuration_on_lanes(memory, like)
 
 
@@ -266,14 +265,14 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
 
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
-    """Return the Form of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    those that contacts/calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
-    span (2), q and qd, and the displacement of penetrations (n). of: "joints", for trees, "loops", for robots that keep
-    constraints, "contacts", or "contacts and loops"."""
+    """Return the Form of `project` for calls from compiled code with addresses of: workspace, the quantities to be
+    projected, functions compiled by contacts/calls.py, acts (ACTS, n), configuration and velocities at the start of the
+    step, its span (2), q and qd, and the displacement of penetrations (n). of: "joints" for trees, "loops" for robots
+    with constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
-    fixed = of == "joints" and lanes and not structure.on_groups        # the only ones without Placements
+    fixed = of == "joints" and lanes and not structure.on_groups        # the only case without Placements
     Table, fill, space = ((Table, gather_coordinates, coordinates_alone) if fixed else
                           (ws.placed(Table), fill_placements, groups))
     project, like = PROJECTING[of](by), lane if lanes else number
@@ -303,7 +302,7 @@ def projection_address(structure: Structure, of: str, lanes: bool) -> int:
 
 
 def acts_at_ends(joints: Any) -> bool:
-    """Return True if stops or dry friction, of the settings of joints, act at the ends of steps."""
+    """Return True if stops or dry friction in the joint settings act at the ends of steps."""
     return bool(joints.friction.any() or np.isfinite((joints.lower, joints.upper)).any())
 
 
@@ -313,8 +312,8 @@ def with_room(rows: ws.Tables) -> ws.Tables:
 
 
 def form_of_closing(lanes: bool) -> Form:
-    """Return the Form of `close` for calls from Python, of workspace, configurations (N, 1, nq), which change, free
-    (n,), tolerance, steps, and the norms of the residuals that are left (N, 1, 1)."""
+    """Return the Form of `close` for calls from Python. Arguments: workspace; configurations (N, 1, nq), changed in
+    place; free (n,); tolerance; steps; norms of the remaining residuals (N, 1, 1)."""
     Table, like = ws.placed(ConstraintKinematics), lane if lanes else number
 
     @compiled(f"loops.close{ending(lanes, False)}", nogil=True)

@@ -1,8 +1,8 @@
-"""The rows of constraints between two links, by kinds.
+"""The rows of constraints between two links, by kind.
 
-A constraint is a function of D, the pose of the link's joint frame in the other. Its rows are wrenches in the link's
-joint frame whose power on the relative twist V, with D' = D V^, is 0 along every motion that keeps it. What
-model/constraints.py says a constraint holds names its kind."""
+A constraint is a function of D, the pose of the link's joint frame in the other joint frame. Its rows are wrenches in
+the link's joint frame without power on the relative twist V, with D' = D V^, of any motion that satisfies the
+constraint. model/constraints.py names the kind of each constraint."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ from .tables import ConstraintTables
 
 
 class Kind(NamedTuple):
-    """A kind of rows: their number, or 0 for as many as the constraint has rows P; and kernels: residual(given, c, D,
-    h) writes that of loop c to its rows of h (m); row(given, c, k, D) is row k, rate(given, c, k, D, V) its derivative
-    along V; and of a sum W of multiples of rows gradient(given, c, D, W) is the wrench whose power on V is the rate of
-    the sum of such multiples of residuals."""
+    """A kind of rows: their number, or 0 for the number of rows P of the constraint, and kernels. residual(given, c, D,
+    h) writes the residuals of loop c to its rows of h (m). row(given, c, k, D) is row k; rate(given, c, k, D, V) is its
+    derivative along V. gradient(given, c, D, W), for a sum W of multiples of rows, is the wrench whose power on V is
+    the rate of the same sum of multiples of residuals."""
 
     count: int
     residual: Callable
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 # ------------------------------------------------------------------------------------------------- subgroups
 @kernel
 def logarithm(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
-    """P log(D), of a helical joint by whole turns nearest to 0."""
+    """Write P log(D); for a helical joint modulo whole turns, closest to 0."""
     X, first = log(D), given.loop.first[c]
     for k in range(first, first + given.loop.count[c]):
         P, lead = given.row.P[k], given.row.lead[k]
@@ -43,7 +43,7 @@ def logarithm(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
 
 @kernel
 def constant(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """P."""
+    """Return row k of P."""
     return over(given.row.P[given.loop.first[c] + k], D.p.x)
 
 
@@ -55,10 +55,10 @@ def no_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrenc
 
 @kernel
 def of_logarithm(given: ConstraintTables, c: int, D: Pose, W: Wrench) -> Wrench:
-    """(dexp^-1_-X)^T W, X = log(D).
+    """Return (dexp^-1_-X)^T W, X = log(D).
 
-    With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X. The
-    logarithm is that of so3.turn, which has derivatives where D does not turn, too."""
+    With torque and force exchanged, a wrench transforms as a twist does: the transpose of dexp^-1_-X is dexp^-1_X. The
+    logarithm is that of so3.turn, which is differentiable also at zero rotation."""
     xi = so3.turn(D.R).xi
     image = dexp_inv(Twist(xi, so3.dexp_inv(xi, D.p)), Twist(W.force, W.torque))
     return Wrench(image.linear, image.angular)
@@ -66,14 +66,14 @@ def of_logarithm(given: ConstraintTables, c: int, D: Pose, W: Wrench) -> Wrench:
 
 @kernel
 def of_rows(given: ConstraintTables, c: int, D: Pose, W: Wrench) -> Wrench:
-    """W, of kinds whose rows are rates of residuals."""
+    """Return W, for kinds whose rows are rates of residuals."""
     return W
 
 
 # ------------------------------------------------------------------------------------------------- universal joints
 @kernel
 def axis(R: Rotation, k: int) -> Vec3:
-    """Row k of a rotation: an axis of the other frame, in the link's."""
+    """Return row k of a rotation: an axis of the other frame, in the link's frame."""
     return R.x if k == 0 else R.y if k == 1 else R.z
 
 
@@ -85,15 +85,15 @@ def about_y(x: Vec3) -> Wrench:
 
 @kernel
 def origins_and_cosine(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
-    """The distance of the origins, and the cosine of the angle between the x axis of the other frame and the y axis of
-    the link's, about which the joint turns."""
+    """Write the distance of the origins, and the cosine of the angle between the x axis of the other frame and the y
+    axis of the link's frame, the two axes of the joint."""
     first = given.loop.first[c]
     h[first], h[first + 1], h[first + 2], h[first + 3] = D.p.x, D.p.y, D.p.z, D.R.x.y
 
 
 @kernel
 def forces_and_torque(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """Forces along the axes of the other frame, and the torque about the normal of both axes."""
+    """Return forces along the axes of the other frame, and the torque about the normal of both joint axes."""
     return about_y(D.R.x) if k == 3 else Wrench(zero(Vec3, D.p.x), axis(D.R, k))
 
 
@@ -108,19 +108,19 @@ def turning(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrenc
 # ------------------------------------------------------------------------------------------------- lengths
 @kernel
 def error_of_length(given: ConstraintTables, c: int, D: Pose, h: list) -> None:
-    """|p| less the length."""
+    """Write |p| less the length."""
     h[given.loop.first[c]] = sqrt(D.p @ D.p) - given.loop.size[c]
 
 
 @kernel
 def along(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """The rate of |p| is R^T p / |p| . v."""
+    """Return the row of a length: the rate of |p| is R^T p / |p| . v."""
     return Wrench(zero(Vec3, D.p.x), (1.0 / sqrt(D.p @ D.p)) * (D.p @ D.R))
 
 
 @kernel
 def along_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
-    """u = R^T p / |p| has u' = u x omega + (v - u u . v) / |p|."""
+    """Return the derivative of `along`: u = R^T p / |p| has u' = u x omega + (v - u u . v) / |p|."""
     per_length = 1.0 / sqrt(D.p @ D.p)
     u = per_length * (D.p @ D.R)
     return Wrench(zero(Vec3, D.p.x), cross(u, V.angular) + per_length * (V.linear - (u @ V.linear) * u))
@@ -135,7 +135,7 @@ NUMBERS = {name: number for number, name in enumerate(KINDS)}       # of kinds, 
 
 
 def by_kind(kernels: list[Callable]) -> Callable:
-    """Return the kernel (given, c, *arguments) that calls that of the kind of loop c."""
+    """Return the kernel (given, c, *arguments) that calls the kernel of the kind of loop c."""
     *others, last = kernels
     if not others:
         return last

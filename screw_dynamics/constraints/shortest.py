@@ -1,8 +1,8 @@
-"""The shortest vector x with given products: Y^T x = b, for the columns of a matrix Y of any rank.
+"""The minimum-norm vector x with given products: Y^T x = b, for the columns of a matrix Y of any rank.
 
-Gram and Schmidt's process, modified, takes the longest column that is left as the next direction, until what is left is
-rounding: Y = Q^T R for directions Q of unit length. Then x = Q^T w, with R^T w = b solved on the way. The Gram matrix
-Y^T Y would square the singular values. Lanes may take different columns, and different numbers of them."""
+Modified Gram-Schmidt with pivoting takes the longest remaining column as the next direction, until the remainder is
+rounding: Y = Q^T R with unit directions Q. Then x = Q^T w, with R^T w = b solved on the way. The Gram matrix Y^T Y
+would square the singular values. Lanes may have different pivots and ranks."""
 from collections import namedtuple
 from typing import Annotated, NamedTuple
 
@@ -14,16 +14,16 @@ from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
-RANK = 1e-9         # of the longest column, or of the least length that counts: what is shorter counts as 0
+RANK = 1e-9         # relative to the longest column, or to the least length that counts: shorter columns count as 0
 
 
-# Numbers of entries of a vector, of vectors, and of directions: as many, or fewer.
+# Numbers of entries of a vector, of vectors, and of directions (at most the number of vectors).
 Sizes = namedtuple("Sizes", "N m directions")
 
 
 class Problem(NamedTuple):
-    """Vectors, the columns of Y, and the products b with them, both used up; squares of what is left of the columns;
-    directions Q, products R of directions and columns, w of directions and the vector x."""
+    """Vectors: the columns of Y, and the products b with them, both overwritten; squared lengths of the remaining
+    columns; directions Q, products R of directions and columns, products w of directions and the vector x."""
 
     Y: Annotated[np.ndarray, "N", "m"]
     b: Annotated[np.ndarray, 1, "m"]
@@ -42,13 +42,13 @@ def numbers(N: int, m: int) -> int:
 
 @kernel
 def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Problem:
-    """Return the Problem in memory from a position on."""
+    """Return the Problem in memory from position `start` on."""
     return arranged(Problem, like, Sizes(N, m, m), memory, start)
 
 
 @kernel
 def measure(given: Problem) -> None:
-    """Fill the squares of the columns."""
+    """Compute the squared lengths of the columns."""
     Y, squares = given.Y, given.squares
     for first in range(0, Y.shape[1], at_once(Y)):
         square = null(taken(squares, 0, first))
@@ -60,7 +60,7 @@ def measure(given: Problem) -> None:
 
 @kernel
 def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
-    """Entry i of a column, which lanes choose each for itself."""
+    """Return entry i of a column, whose index may differ between lanes."""
     if lane_count(column) == 1:
         return Y[i, int(extract(column, 0))]
     found = Y[i, 0]
@@ -71,7 +71,7 @@ def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
 
 @noinline
 def take_out(given: Problem, k: int, start: int) -> None:
-    """Take direction k, and the part of x along it, out of the columns from `start` on."""
+    """Project direction k, and the part of x along it, out of the columns from `start` on."""
     Y, b, Q, w = given.Y, given.b, given.Q, given.w
     for first in range(start, Y.shape[1], at_once(Y)):
         r, square = null(taken(Y, 0, first)), null(taken(Y, 0, first))
@@ -89,11 +89,11 @@ def take_out(given: Problem, k: int, start: int) -> None:
 @noinline
 def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scalar, most: Scalar
                   ) -> tuple[int, Scalar]:
-    """Fill Q, R and w with directions after those `found`, of the columns from `first` until `last`; they are taken out
-    of all columns. Returns how many directions there are then, and the rank of these columns, which is less in some
+    """Fill Q, R and w with directions after the first `found`, from the columns `first` until `last`, and project them
+    out of all columns. Return the total number of directions, and the rank of these columns, which may be less on some
     lanes.
 
-    least: columns whose longest is shorter than that are compared with it; most: the rank that is not exceeded."""
+    least: lower bound of the length that small columns are compared with. most: upper bound of the rank."""
     Y, squares, Q, zero = given.Y, given.squares, given.Q, null(most)
     count, rank, limit = min(len(Y), found + last - first), null(most), null(most)
     measure(given)
@@ -118,7 +118,8 @@ def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scal
 
 @noinline
 def orthogonalize_independent(given: Problem, count: int) -> None:
-    """Fill Q, R and w for columns of which the first `count` are independent, or 0, and the others do not count."""
+    """Fill Q, R and w for columns of which the first `count` are independent, or 0, and the remaining ones are
+    ignored."""
     Y = given.Y
     measure(given)
     for k in range(count):
@@ -133,8 +134,8 @@ def orthogonalize_independent(given: Problem, count: int) -> None:
 
 @noinline
 def combine(given: Problem, count: int) -> None:
-    """Fill x, the combination of `count` directions with the products w; corrected where directions are not quite
-    perpendicular, as Bjoerck (1994) does."""
+    """Compute x, the combination of `count` directions with the products w, corrected for imperfect orthogonality as in
+    Bjoerck (1994)."""
     Q, w, x = given.Q, given.w, given.x
     for i in range(len(x)):
         x[i] = null(x[i])
@@ -148,8 +149,8 @@ def combine(given: Problem, count: int) -> None:
 
 @noinline
 def least_squares(given: Problem, count: int, wanted: np.ndarray, x: np.ndarray) -> None:
-    """x (count) becomes the vector with the least |Y x - wanted|, for `count` independent columns of Y, which is used
-    up; and given.x the shortest vector z with Y^T z = x."""
+    """Set x (count) to the minimizer of |Y x - wanted| for `count` independent columns of Y, which is overwritten, and
+    given.x to the minimum-norm vector z with Y^T z = x."""
     orthogonalize_independent(given, count)
     Q, R, w = given.Q, given.R, given.w
     for k in range(count - 1, -1, -1):                      # R x = Q wanted

@@ -1,4 +1,4 @@
-"""Tables of constraints in a workspace, which the recursions read, and the memory that they need."""
+"""Tables of constraints in a workspace, and the memory of the recursions."""
 from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
@@ -15,13 +15,13 @@ from .bounded import Box
 from .bounded import Sizes as BoxSizes
 from .shortest import Problem, numbers, problem
 
-COUPLING = -1           # the kind of constraints without links; those of others are in rows.py
+COUPLING = -1           # the kind of constraints without links; other kinds are in rows.py
 
 
 class Loop(NamedTuple):
-    """A constraint: its kind, its first row and their number; the slots of the bodies of its link and of the other, and
-    the poses of its frames in these bodies; the pose of its frame in its link; a number of its kind, or the offset of
-    a coupling, which has no links."""
+    """A constraint: its kind, first row and number of rows; body slots of its link and of the other link, and the poses
+    of its frames in these bodies; the pose of its frame in its link; a number specific to its kind, or the offset of a
+    coupling, which has no links."""
 
     kind: int
     first: int
@@ -35,14 +35,15 @@ class Loop(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a subgroup, in the frame of the link, and what a turn about its axis slides, or 0."""
+    """A row of a subgroup, in the frame of the link, and the translation per rotation about its axis, or 0."""
 
     P: Wrench
     lead: Scalar
 
 
 class Term(NamedTuple):
-    """A term of a coupling: its row, where in q its coordinate is, the slot of a body whose joint this moves, ratio."""
+    """A term of a coupling: its row, the index of its coordinate in q, the slot of a body that this joint moves,
+    ratio."""
 
     row: int
     place: int
@@ -55,11 +56,11 @@ Sizes = namedtuple("Sizes", "n m of_joints of_rows of_box")
 
 
 class ConstraintTables(NamedTuple):
-    """Tables of loops, rows and terms, with a row at least, and how many there are.
+    """Tables of loops, rows and terms, with at least one row each, and their numbers.
 
-    Memory: wrenches F of the rows; h, a number for each; effort and free, for each coordinate; most, the rank that is
-    not exceeded; memory of Problems of joints and of rows, and of a Box for rows of joints. Rows of joints come after
-    the m of constraints: see with_joints."""
+    Memory: wrenches F of the rows; h, a number for each row; effort and free, for each coordinate; most, the upper
+    bound of the rank; Problems of joints and of rows, and a Box for rows of joints. Rows of joints follow the m rows of
+    constraints: see with_joints."""
 
     loop: Loop
     row: Row
@@ -77,11 +78,11 @@ class ConstraintTables(NamedTuple):
     of_box: Annotated[np.ndarray, "of_box"]
 
 
-COUNTS = 3          # numbers before the tables: of loops, rows and terms
+COUNTS = 3          # numbers before the tables: counts of loops, rows and terms
 
 
 def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
-    """Return the numbers of the tables, for ws.Tables.tables."""
+    """Return the packed tables for ws.Tables.tables."""
     one = identity(0.0)
     tables = (loops or [Loop(COUPLING, 0, 0, 0, 0, one, one, one, 0.0)],
               rows or [Row(Wrench(one.p, one.p), 0.0)], terms or [Term(0, 0, 0, 0.0)])
@@ -97,7 +98,7 @@ def sizes_of(n: int, m: int) -> Sizes:
 
 @kernel
 def work(n: int, m: int) -> int:
-    """Return the number of scalars in the memory of m constraints of n coordinates for one state."""
+    """Return the memory size of m constraints of n coordinates for one state."""
     return room(ConstraintTables, sizes_of(n, m))
 
 
@@ -106,7 +107,7 @@ LOOP, ROW, TERM = width(Loop), width(Row), width(Term)
 
 @kernel
 def constraints_in(memory: np.ndarray, like: Any) -> ConstraintTables:
-    """Return the constraints in a workspace, with memory for scalars of the kind of `like`."""
+    """Return the constraints in a workspace, with memory for scalars of the type of `like`."""
     head = ws.header(memory)
     first = head.tables
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
@@ -126,25 +127,25 @@ def effort_column(given: ConstraintTables) -> np.ndarray:
 
 @kernel
 def of_constraints(given: ConstraintTables, like: Any) -> Problem:
-    """Return the Problem of the m rows of the constraints, with a number for each coordinate."""
+    """Return the Problem of the m rows of the constraints, with one entry for each coordinate."""
     return with_joints(given, like, 0)
 
 
 @kernel
 def damped(given: ConstraintTables, like: Any) -> Problem:
-    """Return the Problem of these rows with m numbers more of each, in the same memory."""
+    """Return the Problem of the constraint rows with m additional entries each, in the same memory."""
     return problem(like, len(given.effort) + given.m, given.m, given.of_joints, 0)
 
 
 @kernel
 def with_joints(given: ConstraintTables, like: Any, count: int) -> Problem:
-    """Return the Problem of these rows and of `count` joints after them, in the same memory."""
+    """Return the Problem of the constraint rows and of `count` joints after them, in the same memory."""
     return problem(like, len(given.effort), given.m + count, given.of_joints, 0)
 
 
 @kernel
 def of_joint_rows(given: ConstraintTables, like: Any, count: int, directions: int) -> Problem:
-    """Return a Problem of `directions` vectors with a number for each of `count` rows."""
+    """Return a Problem of `directions` vectors with one entry for each of `count` rows."""
     return problem(like, count, directions, given.of_rows, 0)
 
 

@@ -1,1 +1,1 @@
-"""Shapes of bodies, and where they touch: geometry alone."""
+"""Shapes of bodies and collision detection: geometry only."""

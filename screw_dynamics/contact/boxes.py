@@ -1,9 +1,9 @@
-"""A box against a box: separating axes say how they meet. Where faces do, the face of one that is the farthest turned
-to the other is clipped by the other's; corners, and what edges cut off, have their numbers. Else there is one point.
+"""Box-box collision by separating axes. For a face axis, the face of the other box that is most parallel is clipped by
+the reference face; corners and clipping points have fixed numbers. Otherwise there is one point.
 
-Axes: faces of the first, then of the second, then across edges: later ones are taken where they separate by more, so
-that faces that rest on each other do not change. Apart, where nearest points are on no common axis, all features are
-compared (Ericson, Real-time collision detection, 2005, chapters 4 and 5)."""
+Axes: faces of the first box, then of the second, then edge-edge axes. A later axis is used only if it separates by
+more: the reference face of resting boxes does not change. For separated boxes whose nearest points are on no common
+axis, all features are compared (Ericson, Real-time collision detection, 2005, chapters 4 and 5)."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.lanes import lane_count
@@ -18,18 +18,18 @@ from .segments import Segment, crossing, point
 from .spheres import from_box
 from .writing import box_corner, column, component, pose_at, write_far, write_place
 
-PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
-FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the boxes' size: how much more another axis must separate
-ON_EDGE = 1e-10         # of the boxes' size: a corner so near to the other's edge is inside
-# The rows of points: corners of the face turned to the other, where its edges enter and leave the other's face, the
-# corners of this, and the one point of edges or corners.
+PARALLEL = 1e-6         # sine of the angle between edges without a common normal
+FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # relative to the boxes' size: required advantage of a later axis
+ON_EDGE = 1e-10         # relative to the boxes' size: tolerance of corners at the other's edges
+# The rows of points: corners of the incident face, entry and exit points of its edges at the reference face, corners of
+# the reference face, and the single point of edges or corners.
 CORNERS, ENTRIES, EXITS, OTHERS, ONE = 0, 4, 8, 12, 16
 BOX_POINTS = 17
 
 
 class Axis(NamedTuple):
-    """The axis that separates most: by how much; which one, 0 to 2 of the first, 3 to 5 of the second, then edges
-    3 i + j; the unit normal from the second to the first, in world axes."""
+    """The axis of largest separation: the gap; the number of the axis, 0 to 2 of the first box, 3 to 5 of the second,
+    then 3 i + j of edges; the unit normal from the second to the first, in world axes."""
 
     gap: float
     number: int
@@ -47,7 +47,7 @@ def reach(h: Vec3, R: Rotation, n: Vec3) -> float:
 def most_separating(A: Pose, g: Vec3, B: Pose, h: Vec3, margin: float) -> Axis:
     """Return the axis of largest separation among the 15 axes of two boxes.
 
-    Edge-edge axes are left out where a face separates by more than the margin."""
+    Edge-edge axes are omitted if a face separates by more than the margin."""
     d = A.p - B.p
     size = g.x + g.y + g.z + h.x + h.y + h.z
     best = Axis(-FAR, 0, Vec3(0.0, 0.0, 1.0))
@@ -82,8 +82,8 @@ def most_separating(A: Pose, g: Vec3, B: Pose, h: Vec3, margin: float) -> Axis:
 @kernel
 def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose, g: Vec3, up: Vec3,
                first: bool) -> float:
-    """Write the points of box Q above the face of box P with axis i, whose outward normal is `up`; whether P is the
-    first of the pair. Returns the least gap."""
+    """Write the points of box Q above the face of box P with axis i and outward normal `up`. first: True if P is the
+    first of the pair. Return the least gap."""
     turned, against = 0, -1.0
     for j in range(3):
         if absolute(up @ column(Q.R, j)) > against:
@@ -118,7 +118,7 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
             write_point(touch, at, k, end if high == 1.0 else start + high * (end - start), gap, n, first)
     area = along_u.x * along_v.y - along_u.y * along_v.x
     if absolute(area) > near * near:
-        for j in range(4):      # corners of P's face that are inside Q's
+        for j in range(4):      # corners of P's face inside Q's
             p = corner(j)
             a, b = p.x * limits.x - middle.x, p.y * limits.y - middle.y
             s, t = (a * along_v.y - b * along_v.x) / area, (b * along_u.x - a * along_u.y) / area
@@ -137,8 +137,7 @@ def corner(j: int) -> Vec3:
 
 @kernel
 def clip(a: float, b: float, limit: float, near: float, low: float, high: float) -> tuple[float, float]:
-    """Return the part of [low, high] in which a + t (b - a) is within +-limit; what is beyond by less than `near` is
-    within."""
+    """Return the part of [low, high] in which a + t (b - a) is within +-limit, with tolerance `near`."""
     for k in range(2):
         over_a, over_b = (a - limit, b - limit) if k else (-a - limit, -b - limit)
         if over_a > near and over_b > near:
@@ -152,7 +151,7 @@ def clip(a: float, b: float, limit: float, near: float, low: float, high: float)
 
 @kernel
 def write_point(touch: Touch, row: int, k: int, x: Vec3, gap: float, n: Vec3, first: bool) -> None:
-    """Write a point x of Q, above a face of the first or second."""
+    """Write a point x of Q above a face of the first or second box."""
     write_place(touch, row, k, x + gap * n if first else x, gap, n)
 
 
@@ -167,7 +166,7 @@ def edge_towards(C: Pose, h: Vec3, i: int, n: Vec3) -> Segment:
 
 @kernel
 def write_edges(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Vec3, axis: Axis) -> bool:
-    """Write the point where edges cross, of an axis across them. Returns whether they do."""
+    """Write the crossing point of two edges, for an edge-edge axis. Return True if they cross."""
     first = edge_towards(A, g, (axis.number - 6) // 3, -1.0 * axis.n)
     second = edge_towards(B, h, (axis.number - 6) % 3, axis.n)
     at, crosses = crossing(first, second)
@@ -178,7 +177,7 @@ def write_edges(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
 
 @kernel
 def box_edge(j: int, C: Pose, h: Vec3) -> Segment:
-    """Edge j of 12 of a box."""
+    """Return edge j of the 12 edges of a box."""
     i, signs = j >> 2, j & 3
     a, b = 1.0 if signs & 1 else -1.0, 1.0 if signs & 2 else -1.0
     middle = Vec3(0.0 if i == 0 else a * h.x, 0.0 if i == 1 else (b if i == 2 else a) * h.y, 0.0 if i == 2 else b * h.z)
@@ -187,7 +186,7 @@ def box_edge(j: int, C: Pose, h: Vec3) -> Segment:
 
 @noinline
 def write_nearest(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Vec3) -> None:
-    """Write the nearest points of boxes that are apart: of all corners and edges."""
+    """Write the nearest points of separated boxes, from all corners and edges."""
     best, on_first, n = FAR, A.p, Vec3(0.0, 0.0, 1.0)
     for j in range(8):
         x = A @ box_corner(j, g)
@@ -216,7 +215,7 @@ def write_nearest(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: 
 
 @kernel
 def write_boxes(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Vec3, margin: float) -> None:
-    """Write what touches in place k."""
+    """Write the touches of two boxes on lane k."""
     axis = most_separating(A, g, B, h, margin)
     if axis.gap >= margin:
         return
@@ -233,7 +232,7 @@ def write_boxes(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
 
 @kernel
 def box_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The points of a face, or one."""
+    """Write the touches of two boxes: the points of a face, or one point."""
     g, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)

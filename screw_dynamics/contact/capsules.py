@@ -1,4 +1,4 @@
-"""Capsules against capsules and boxes: at both ends of what they have beside each other, and where they cross."""
+"""Capsule-capsule and capsule-box collision: contacts at both ends of the overlap, and at the crossing point."""
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
@@ -11,13 +11,14 @@ from .spheres import from_box
 from .writing import axis_x, axis_z, clamped, component, direction, pose_at, unit, write_far, write_place, write_spheres
 
 CAPSULE_POINTS = 3
-ALONG = 1e-6            # part of a distance by which its direction may differ from the normal of a face
-SHALLOW = 1e-12         # m: an axis nearer to a box is inside
+ALONG = 1e-6            # fraction of a distance by which its direction may differ from a face normal
+SHALLOW = 1e-12         # m: an axis closer to a box counts as inside
 
 
 @kernel
 def capsule_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Two ends, and the crossing; along x of the second where axes meet at an end."""
+    """Write up to three touches: the two ends of the overlap, and the crossing; along x of the second where the axes
+    meet at an end."""
     A, B, p, q = given.place.C[a], given.place.C[b], given.collider.size[a], given.collider.size[b]
     first, second = Segment(A.p, axis_z(A.R), null(A.p.x) + p.z), Segment(B.p, axis_z(B.R), null(A.p.x) + q.z)
     lower, upper, same = beside(first, second)
@@ -30,17 +31,17 @@ def capsule_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, mar
     touch.gap[row + 2] = where(crosses, touch.gap[row + 2], null(A.p.x) + FAR)
 
 
-# ------------------------------------------------------------------------------------------------- on a box
+# ------------------------------------------------------------------------------------------------- capsule and box
 @kernel
 def slope(x: Vec3, u: Vec3, h: Vec3) -> float:
-    """Half the derivative along u of the squared distance of x from a box: it only grows."""
+    """Return half the derivative along u of the squared distance of x from a box; it is monotonic."""
     return ((x.x - clamped(x.x, h.x)) * u.x + (x.y - clamped(x.y, h.y)) * u.y + (x.z - clamped(x.z, h.z)) * u.z)
 
 
 @kernel
 def nearest_to_box(of: Segment, h: Vec3) -> float:
-    """Return the parameter of the point of a segment that is nearest to a box, in the box's frame: between the points
-    where a face's plane is passed the slope is a straight line."""
+    """Return the parameter of the segment's point nearest to a box, in the box's frame. The slope is linear between
+    crossings of the face planes."""
     low, high = -of.half, of.half
     at_low, at_high = slope(point(of, low), of.u, h), slope(point(of, high), of.u, h)
     if at_low >= 0.0:
@@ -66,7 +67,7 @@ def nearest_to_box(of: Segment, h: Vec3) -> float:
 @kernel
 def write_along_face(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, i: int,
                      side: float) -> None:
-    """Write the ends of the part of a segment above a face of the box: axis i, on the positive side or the other."""
+    """Write the ends of the part of a segment above the box face of axis i; side: 1 or -1."""
     low, high = -of.half, of.half
     for j in range(3):
         c, u, limit = component(of.c, j), component(of.u, j), component(h, j)
@@ -84,7 +85,7 @@ def write_along_face(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segme
 @kernel
 def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float, corner: Vec3,
                      i: int) -> None:
-    """Write the ends, and the crossing, of a segment and the edge of the box along axis i through a corner."""
+    """Write the ends of the overlap, and the crossing, of a segment and the box edge along axis i through a corner."""
     half = component(h, i)
     edge = Segment(corner - unit(i, component(corner, i)), unit(i, 1.0), half)
     lower, upper, same = beside(of, edge)
@@ -93,15 +94,14 @@ def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segme
         near = lower if j == 0 else upper if j == 1 else at
         x = point(of, near.s)
         distance, normal = direction(x - point(edge, near.t), unit(i, 1.0))
-        nearest = distance <= from_box(x, h)[0] + SHALLOW        # else another part of the box is nearer there
+        nearest = distance <= from_box(x, h)[0] + SHALLOW        # else another part of the box is closer
         if nearest and (crosses if j == 2 else j == 0 or not same):
             write_place(touch, row + j, k, B @ (x - r * normal), distance - r, B.R @ normal)
 
 
 @kernel
 def out_of_box(of: Segment, h: Vec3) -> tuple[int, float, float]:
-    """Return the face of the box out of which a segment that is inside has to be moved least: axis, side, and how deep
-    it is."""
+    """Return the box face with the least exit depth for a segment inside: axis, side, depth."""
     axis, side, best = 0, 1.0, -FAR
     for i in range(3):
         c, reach, limit = component(of.c, i), absolute(component(of.u, i)) * of.half, component(h, i)
@@ -112,8 +112,7 @@ def out_of_box(of: Segment, h: Vec3) -> tuple[int, float, float]:
 
 @kernel
 def over_edge(of: Segment, h: Vec3) -> tuple[int, Vec3, float]:
-    """Return the direction of edges across which a segment that is inside has to be moved least: axis, unit vector,
-    depth."""
+    """Return the edge direction with the least exit depth for a segment inside: axis, unit vector, depth."""
     axis, normal, best = 0, Vec3(0.0, 0.0, 1.0), -FAR
     for i in range(3):
         length, w = direction(cross(of.u, unit(i, 1.0)), unit(i, 1.0))
@@ -128,7 +127,7 @@ def over_edge(of: Segment, h: Vec3) -> tuple[int, Vec3, float]:
 
 @kernel
 def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segment, r: float) -> None:
-    """Write what touches in place k; the segment is in the box's frame."""
+    """Write the touches of a capsule and a box on lane k, for a segment in the box's frame."""
     x = point(of, nearest_to_box(of, h))
     y = Vec3(clamped(x.x, h.x), clamped(x.y, h.y), clamped(x.z, h.z))
     e = x - y
@@ -156,7 +155,7 @@ def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: S
     if count == 1:
         write_along_face(touch, row, k, B, h, of, r, face, -1.0 if component(e, face) < 0.0 else 1.0)
         return
-    if count == 3:              # nearest to a corner: of its edges that which the segment runs along most
+    if count == 3:              # nearest to a corner: take the edge most parallel to the segment
         for i in range(3):
             if absolute(component(of.u, i)) > absolute(component(of.u, edge)):
                 edge = i
@@ -166,7 +165,7 @@ def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: S
 
 @kernel
 def capsule_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Fill the contacts of a capsule and a box: on a face the ends of the segment above it; on an edge or a corner as
+    """Write the touches of a capsule and a box: on a face, the ends of the segment above it; on an edge or a corner, as
     for two capsules."""
     size, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(CAPSULE_POINTS):

@@ -1,7 +1,8 @@
-"""Meshes, which no kernel of ours knows, by the library coal; it finds pairs of all other shapes, too.
+"""Collision of meshes, which the compiled kernels do not support, by the library coal. It also handles all other
+shapes.
 
-One pair of one state at a time, from Python. Two meshes that intersect have touches of their triangles, of which coal
-says how deep each is, but no distance between them."""
+One pair of one state at a time, from Python. For two intersecting meshes coal returns touches of their triangles with
+depths, but no distance."""
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ TOLERANCE = 1e-10       # of distances, m
 
 
 def _library():
-    """Return the library, or an ImportError that says how to get it."""
+    """Return the library. Raises ImportError with installation instructions."""
     try:
         import coal
     except ImportError as error:
@@ -25,7 +26,7 @@ def _library():
 
 
 class Body:
-    """A shape as coal has it. Raises ImportError if coal is not installed."""
+    """A shape as a coal object. Raises ImportError if coal is not installed."""
 
     def __init__(self, shape: Shape):
         coal = _library()
@@ -37,8 +38,8 @@ class Body:
 
 
 def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
-    """Return the touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). Raises
-    ValueError for two surfaces of triangles that intersect, which have no distance."""
+    """Return the touch of shapes at poses (4, 4) at their nearest or deepest points; p and n are arrays (3,). Raises
+    ValueError for two intersecting triangle surfaces, which have no distance."""
     coal = _library()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
@@ -54,7 +55,7 @@ def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
 
 
 def touches(a: Body, A: np.ndarray, b: Body, B: np.ndarray, margin: float = 0.0) -> list[Touch]:
-    """Return the touches of shapes at poses (4, 4) with a gap < margin, at most MOST: of two convex shapes one."""
+    """Return the touches of shapes at poses (4, 4) with a gap < margin, at most MOST; one for two convex shapes."""
     coal = _library()
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     request.num_max_contacts, request.security_margin = MOST, float(margin)
@@ -66,7 +67,7 @@ def touches(a: Body, A: np.ndarray, b: Body, B: np.ndarray, margin: float = 0.0)
 
 
 def _geometry(coal: Any, shape: Shape) -> Any:
-    """Return the geometry of a shape."""
+    """Return the coal geometry of a shape."""
     kind: Any = shape
     if shape.kind == "sphere":
         return coal.Sphere(kind.radius)

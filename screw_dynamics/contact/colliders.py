@@ -1,5 +1,5 @@
-"""Tables in a workspace for the kernels of contacts. They read colliders, which are shapes on bodies, and the pairs of
-them that may touch; they write touches."""
+"""Tables in a workspace for the contact kernels. Inputs: colliders, which are shapes on bodies, and pairs of colliders.
+Results: touches."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,21 +14,21 @@ from screw_dynamics.screws.vectors import Vec3
 from .polyhedra import polyhedron
 from .shapes import Shape
 
-# The numbers of kinds; of a pair of colliders the first has the lower one, or the same.
+# Numbers of the kinds. The first collider of a pair has the lower or the same number.
 SPHERE, CAPSULE, BOX, CYLINDER, CONVEX_HULL, PLANE, HEIGHT_FIELD = range(7)
 NUMBERS = dict(sphere=SPHERE, capsule=CAPSULE, box=BOX, cylinder=CYLINDER, convex_hull=CONVEX_HULL, plane=PLANE,
                height_field=HEIGHT_FIELD)
-FAR = 1e9               # m: the gap of a touch that does not exist
+FAR = 1e9               # m: the gap of a nonexistent touch
 
 
 class Collider(NamedTuple):
-    """A shape on a body: its kind, the slot of its body (0: the world), and its pose there.
+    """A shape on a body: its kind, the slot of its body (0: the world), and its pose in the body.
 
     size: half lengths of a box; (radius, 0, half length) of a sphere, capsule or cylinder; (length x, length y,
-    highest) of a height field. radius: of a sphere about the frame's origin that contains it, inf for a plane. Of the
-    numbers in `data` that it has the first, and how many: `count` vertices and `columns` faces of a convex shape, as
-    polyhedra.py lays them out, vertices first; heights (count, columns). belt: the velocity (m/s) of its surface
-    relative to its body, in the shape's frame."""
+    highest) of a height field. radius: bounding sphere about the frame's origin, inf for a plane. first: index of its
+    numbers in `data`: `count` vertices and `columns` faces of a convex shape, in the layout of polyhedra.py, vertices
+    first; or heights (count, columns). belt: velocity (m/s) of its surface relative to its body, in the shape's
+    frame."""
 
     kind: int
     body: int
@@ -42,8 +42,8 @@ class Collider(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two colliders that may touch: how many points they have at most, and the number of the first of these among the
-    points of all pairs; coefficients of friction, restitution, and of torsional and rolling friction (m)."""
+    """Two colliders that may touch: their largest number of points, and the index of the first point among the points
+    of all pairs; coefficients of friction, restitution, and of torsional and rolling friction (m)."""
 
     first: int
     second: int
@@ -56,9 +56,9 @@ class Pair(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A point where two shapes touch, or come closest: the gap (m, negative inside) along the unit normal n, which
-    points from the second to the first, and the point p in the middle of the gap. In world axes. The surface of the
-    first is at p + gap n / 2, that of the second at p - gap n / 2."""
+    """A contact point, or the nearest points, of two shapes, in world axes: the gap (m, negative if penetrating) along
+    the unit normal n from the second to the first, and the point p at the middle of the gap. The surface of the first
+    is at p + gap n / 2, that of the second at p - gap n / 2."""
 
     gap: Scalar
     p: Vec3
@@ -67,8 +67,8 @@ class Touch(NamedTuple):
 
 @extends(Touch)
 class Contact(NamedTuple):
-    """A touch of a pair, and its number among the points of all pairs, which is the same from step to step; each place
-    has its own."""
+    """A touch of a pair, and its number among the points of all pairs, constant from step to step; each lane has its
+    own."""
 
     pair: int
     key: Scalar
@@ -81,8 +81,8 @@ class Located(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """Tables of colliders and pairs, how many there are, and how many points a pair has at most; the numbers of hulls
-    and height fields; place: where the colliders are."""
+    """Tables of colliders and pairs, their numbers, and the largest number of points of a pair; data of hulls and
+    height fields; place: poses of the colliders."""
 
     collider: Collider
     pair: Pair
@@ -94,7 +94,7 @@ class Geometry(NamedTuple):
 
 
 class Attached(NamedTuple):
-    """A shape on the body in a slot (0: the world), at a pose (4, 4) there; belt: the velocity (3,) of its surface
+    """A shape on the body in a slot (0: the world), at a pose (4, 4) in the body. belt: velocity (3,) of its surface
     relative to the body in m/s, in the shape's frame."""
 
     shape: Shape
@@ -104,8 +104,7 @@ class Attached(NamedTuple):
 
 
 def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
-    """Return the rows of colliders, in the order given, and the array `data` of their numbers, which equal shapes
-    share."""
+    """Return the rows of colliders, in the order given, and their array `data`, shared by equal shapes."""
     colliders, data, firsts, end = [], [np.empty(0)], {}, 0
     for shape, body, C, belt in attached:
         numbers, count, columns = _numbers(shape)
@@ -119,7 +118,7 @@ def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
 
 
 def kind_of(shape: Shape) -> int:
-    """Return the number of a shape's kind. Raises ValueError for one that kernels do not know."""
+    """Return the number of a shape's kind. Raises ValueError for a shape that kernels do not support."""
     if shape.kind not in NUMBERS:
         raise ValueError(f"a {shape.kind} has no compiled contacts: in motion it cannot touch, at rest "
                          "screw_dynamics.contact.coal finds what touches; take its convex hull")
@@ -136,7 +135,7 @@ def _size(shape):
 
 
 def _numbers(shape):
-    """Return the numbers of a shape that `data` holds, and what Collider.count and .columns say of them."""
+    """Return a shape's numbers for `data`, and its Collider.count and .columns."""
     if shape.kind == "height_field":
         return shape.heights.ravel(), *shape.heights.shape
     convex = polyhedron(shape)
@@ -149,7 +148,7 @@ COLLIDER, PAIR, LOCATED, CONTACT = width(Collider), width(Pair), width(Located),
 
 
 def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
-    """Return the numbers of the tables, which `geometry_in` reads."""
+    """Return the packed tables for `geometry_in`."""
     most = max((pair.points for pair in pairs), default=0)
     tables = [packed(rows).ravel() for rows in (colliders, pairs) if rows]
     return np.concatenate([(len(colliders), len(pairs), most, len(data)), *tables, data])
@@ -157,13 +156,13 @@ def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray)
 
 @kernel
 def geometry_numbers(colliders: int) -> int:
-    """Return the size of the memory of a Geometry for one state, in numbers: `places` times as many for lanes."""
+    """Return the memory size of a Geometry for one state, in numbers; multiply by `places` for lanes."""
     return LOCATED * colliders
 
 
 @kernel
 def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geometry:
-    """Return the Geometry whose packed numbers are in memory from position `first` on, with memory from `start` on."""
+    """Return the Geometry whose packed tables start at position `first` of memory; its own memory starts at `start`."""
     colliders, pairs, most = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     numbers = int(memory[first + 3])
     of_colliders = first + COUNTS
@@ -176,6 +175,6 @@ def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geomet
 
 @kernel
 def contact_rows(given: Geometry, most: int) -> int:
-    """Return the number of rows of a table of at most `most` contacts: candidates of a pair come after those that are
-    kept."""
+    """Return the number of rows of a table of at most `most` contacts; candidates of a pair follow the stored
+    contacts."""
     return most + given.most

@@ -1,6 +1,6 @@
-"""Convex shapes as kernels read them: a polyhedron of polyhedra.py, with a disc about each of its points, or a ball.
+"""Convex shapes for kernels: a polyhedron of polyhedra.py, swept by a disc or a ball.
 
-All is in the frame of the second of a pair, where numbers stay small however far from the origin both are."""
+All in the frame of the second shape of a pair, where numbers stay small even far from the origin."""
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +14,12 @@ from .colliders import CAPSULE, CYLINDER, FAR, SPHERE, Geometry
 from .polyhedra import BEFORE_FACES, EDGE, FACE
 from .writing import TINY
 
-NONE = -1               # number of a face that does not exist
+NONE = -1               # index of a nonexistent face
 
 
 class Convex(NamedTuple):
-    """A convex shape at a pose: its polyhedron has vertices, faces and edges, of whose numbers in `data` these are the
-    first ones; radii of the disc about the z axis, and of the ball, that it has about each point."""
+    """A convex shape at a pose: the numbers of vertices, faces and edges of its polyhedron, and the indices of their
+    first numbers in `data`; the radii of the disc about the z axis, and of the ball, that sweep the polyhedron."""
 
     C: Pose
     vertices: int
@@ -34,8 +34,8 @@ class Convex(NamedTuple):
 
 
 class Face(NamedTuple):
-    """A face: outward normal, height above the frame's origin, and corners: the place in `data` of the first, how many,
-    0 for a disc."""
+    """A face: outward normal, height above the frame's origin, index of its first corner in `data`, and number of
+    corners, 0 for a disc."""
 
     n: Vec3
     height: Scalar
@@ -44,7 +44,7 @@ class Face(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Numbers of the vertices of an edge, and of the faces at both sides."""
+    """An edge: indices of its vertices, and of the faces on both sides."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class Edge(NamedTuple):
 
 @kernel
 def convex(given: Geometry, i: int, C: Pose) -> Convex:
-    """Collider i, at a pose C."""
+    """Return collider i as a Convex at pose C."""
     collider, data = given.collider, given.data
     first, vertices, faces, kind = collider.first[i], collider.count[i], collider.columns[i], collider.kind[i]
     of_faces = first + 3 * vertices + BEFORE_FACES
@@ -74,26 +74,26 @@ def placed(of: Convex, C: Pose) -> Convex:
 
 @kernel
 def local_vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
-    """Vertex i in the shape's own frame."""
+    """Return vertex i in the shape's own frame."""
     j = of.first + 3 * i
     return Vec3(data[j], data[j + 1], data[j + 2])
 
 
 @kernel
 def vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
-    """Vertex i."""
+    """Return vertex i."""
     return of.C @ local_vertex(data, of, i)
 
 
 @kernel
 def center(data: np.ndarray, of: Convex) -> Vec3:
-    """Return a point inside."""
+    """Return an interior point of the shape."""
     return vertex(data, of, of.vertices)
 
 
 @kernel
 def face_of(data: np.ndarray, of: Convex, i: int) -> Face:
-    """Face i."""
+    """Return face i."""
     j = of.of_faces + FACE * i
     n = of.C.R @ Vec3(data[j], data[j + 1], data[j + 2])
     return Face(n, data[j + 3] + n @ of.C.p, of.of_corners + int(data[j + 4]), int(data[j + 5]))
@@ -114,7 +114,7 @@ def local(of: Convex, x: Vec3) -> Vec3:
 
 @kernel
 def edge_of(data: np.ndarray, of: Convex, i: int) -> Edge:
-    """Edge i."""
+    """Return edge i."""
     j = of.of_edges + EDGE * i
     return Edge(int(data[j]), int(data[j + 1]), int(data[j + 2]), int(data[j + 3]))
 
@@ -127,7 +127,7 @@ def axis_of(of: Convex) -> Vec3:
 
 @kernel
 def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
-    """Return the vertex that is farthest along n, the first of those that are so to rounding."""
+    """Return the index of the vertex farthest along n, the first one within rounding."""
     m, best, at, j = n @ of.C.R, -FAR, 0, of.first
     for i in range(of.vertices):
         height = m.x * data[j] + m.y * data[j + 1] + m.z * data[j + 2]
@@ -139,8 +139,8 @@ def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
 
 @kernel
 def disc_towards(of: Convex, n: Vec3) -> Vec3:
-    """Return the point of the disc about the origin that is farthest along n."""
-    m = n @ of.C.R                      # in its frame: however near to the axis n is, the point is in the disc's plane
+    """Return the point of the disc about the origin farthest along n."""
+    m = n @ of.C.R                      # in its frame: for n close to the axis, the point is still in the disc's plane
     length = m.x * m.x + m.y * m.y
     if of.disc == 0.0 or length <= TINY:
         return Vec3(0.0, 0.0, 0.0)
@@ -150,7 +150,7 @@ def disc_towards(of: Convex, n: Vec3) -> Vec3:
 
 @kernel
 def towards(data: np.ndarray, of: Convex, n: Vec3) -> Vec3:
-    """Return the point of the shape, without its ball, that is farthest along n."""
+    """Return the support point of the shape, without its ball, along n."""
     return vertex(data, of, farthest(data, of, n)) + disc_towards(of, n)
 
 

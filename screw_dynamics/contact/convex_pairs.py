@@ -1,8 +1,9 @@
-"""Convex shapes against each other: polyhedra (hulls and boxes), cylinders, capsules and spheres.
+"""Collision of convex shapes: polyhedra (hulls and boxes), cylinders, capsules and spheres.
 
-The face above which the other is farthest comes first: where what is above it is as near as that, faces meet, and what
-they have in common touches. Else edges may cross, or, where shapes are apart or round, the nearest points are those of
-the direction in which they are farthest apart. Along edges, axes or lines that are parallel there are two points."""
+The reference face is that of largest separation. If the other shape's features above it are as close as this
+separation, the contact is a face contact, clipped to the overlap. Else it is an edge-edge crossing, or, for separated
+or round shapes, the nearest points along the direction of largest separation. Parallel edges, axes or lines have two
+points."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,13 +23,14 @@ from .segments import Segment, beside, crossing, point
 from .separating import Axis, by_edges, by_faces
 from .writing import pose_at, vector_at, write_far, write_place
 
-NEAR = 1e-4             # of the shapes' size: so near to each other, or overlapping, edges that cross are looked for
-ALIKE = 0.05            # sine of the angle up to which edges are beside each other, and a normal across them
-TRIES = 4               # vertices that may be nearest to the line of a cylinder, one after the other
+NEAR = 1e-4             # relative to the shapes' size: smaller gaps, or overlap, require a search of crossing edges
+ALIKE = 0.05            # sine of the angle up to which edges count as parallel, and a normal as perpendicular to them
+TRIES = 4               # vertices tried as the nearest one to the line of a cylinder
 
 
 class Line(NamedTuple):
-    """An edge, an axis or a line of a cylinder across a normal. there: False if the shape has none."""
+    """An edge, an axis or a generator line of a cylinder, perpendicular to a normal. there: False if the shape has
+    none."""
 
     there: bool
     of: Segment
@@ -36,7 +38,7 @@ class Line(NamedTuple):
 
 @kernel
 def segment(data: np.ndarray, X: Convex, i: int) -> Segment:
-    """Edge i."""
+    """Return edge i as a Segment."""
     edge = edge_of(data, X, i)
     a, b = vertex(data, X, edge.start), vertex(data, X, edge.end)
     d = b - a
@@ -46,7 +48,7 @@ def segment(data: np.ndarray, X: Convex, i: int) -> Segment:
 
 @kernel
 def line_towards(data: np.ndarray, X: Convex, n: Vec3) -> Line:
-    """Return the edge of which both ends are farthest along n."""
+    """Return the edge whose lower end is farthest along n."""
     best, at = -FAR, NONE
     for i in range(X.edges):
         edge = edge_of(data, X, i)
@@ -62,7 +64,7 @@ def line_towards(data: np.ndarray, X: Convex, n: Vec3) -> Line:
 @kernel
 def write_along(touch: Touch, row: int, k: int, data: np.ndarray, A: Convex, B: Convex, best: Direction,
                 near: Scalar) -> None:
-    """Note the nearest point of the first in place k, and two of edges or lines that are beside each other."""
+    """Record the nearest point of the first shape on lane k, or the two points of parallel edges or lines."""
     first, least = line_towards(data, A, -1.0 * best.n), FAR
     if first.there:
         second = line_towards(data, B, best.n)
@@ -81,7 +83,7 @@ def write_along(touch: Touch, row: int, k: int, data: np.ndarray, A: Convex, B: 
 
 @kernel
 def crossing_edges(data: np.ndarray, A: Convex, B: Convex, axis: Axis) -> tuple[bool, Vec3]:
-    """Return whether the edges that an axis is across cross each other, and the nearest point on the first."""
+    """Return True if the two edges of an edge-edge axis cross, and the nearest point on the first edge."""
     first, second = segment(data, A, axis.edge), segment(data, B, axis.other)
     at, crosses = crossing(first, second)
     return crosses, point(first, at.s) + disc_towards(A, -1.0 * axis.n)
@@ -90,9 +92,9 @@ def crossing_edges(data: np.ndarray, A: Convex, B: Convex, axis: Axis) -> tuple[
 @kernel
 def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: bool,
              near: Scalar) -> tuple[bool, Direction]:
-    """Return the direction from the axis of a cylinder, the first's or the second's, to the vertex of the other that is
-    nearest to it, if it is better than another one, or as good; and whether the line of the cylinder in this direction
-    reaches to what is nearest of the other."""
+    """Return True if the cylinder's line in the returned direction reaches the other shape's nearest point, and this
+    direction: from the axis of a cylinder, the first or the second shape, to the nearest vertex of the other. The
+    direction `best` is kept unless the new one is at least as good."""
     for _ in range(TRIES):
         X, Y, turn = (A, B, -1.0) if of_first else (B, A, 1.0)
         arm = vertex(data, Y, farthest(data, Y, -turn * best.n)) - X.C.p
@@ -116,7 +118,7 @@ def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: 
 
 @kernel
 def from_axis(X: Convex, arm: Vec3) -> tuple[Scalar, Vec3, Scalar]:
-    """Return the part of a vector along the axis of a cylinder, the rest of the vector, and the length of the rest."""
+    """Return the component of a vector along the axis of a cylinder, the perpendicular part, and its length."""
     u = axis_of(X)
     along = arm @ u
     out = arm - along * u
@@ -125,7 +127,7 @@ def from_axis(X: Convex, arm: Vec3) -> tuple[Scalar, Vec3, Scalar]:
 
 @kernel
 def round_direction(data: np.ndarray, A: Convex, B: Convex, n: Vec3, gap: Scalar, size: Scalar) -> Direction:
-    """Return the direction in which shapes, one of them with a disc, are farthest apart."""
+    """Return the direction of largest separation of shapes, at least one of which has a disc."""
     best = Direction(n, gap, towards(data, A, -1.0 * n))
     for again in range(2):
         for side in range(2):
@@ -140,7 +142,7 @@ def round_direction(data: np.ndarray, A: Convex, B: Convex, n: Vec3, gap: Scalar
 
 @kernel
 def clear(touch: Touch, row: int, points: int, k: int) -> None:
-    """Forget what was noted in place k."""
+    """Clear the recorded points on lane k."""
     for j in range(points):
         touch.gap[row + j] = insert(touch.gap[row + j], k, FAR)
 
@@ -148,8 +150,8 @@ def clear(touch: Touch, row: int, points: int, k: int) -> None:
 @noinline
 def note(touch: Touch, row: int, points: int, k: int, data: np.ndarray, A: Convex, B: Convex, size: float,
          margin: float) -> tuple[Vec3, bool]:
-    """Note the points where shapes touch, without their balls, in place k. Returns the normal from the second to the
-    first, and whether points are those of the first."""
+    """Record the contact points of shapes, without their balls, on lane k. Return the normal from the second to the
+    first, and True if the points are on the first shape."""
     axis, near = by_faces(data, A, B, size, margin), ON_EDGE * size
     if axis.gap >= margin:
         return axis.n, True
@@ -194,7 +196,7 @@ def note(touch: Touch, row: int, points: int, k: int, data: np.ndarray, A: Conve
 @kernel
 def write_noted(touch: Touch, row: int, points: int, k: int, B: Pose, n: Vec3, of_first: bool, ball: Scalar,
                 balls: Scalar) -> None:
-    """Write the points that were noted in place k, in the frame of the second, as touches in the world."""
+    """Write the recorded points on lane k, in the frame of the second shape, as touches in the world."""
     normal = B.R @ n
     for j in range(row, row + points):
         gap = extract(touch.gap[j], k)
@@ -205,7 +207,7 @@ def write_noted(touch: Touch, row: int, points: int, k: int, B: Pose, n: Vec3, o
 
 
 def touching(points: int) -> Callable:
-    """Return the kernel (given, a, b, touch, row, margin) of convex shapes that have so many points."""
+    """Return the kernel (given, a, b, touch, row, margin) of convex shapes with this number of points."""
     def write(given, a, b, touch, row, margin):
         like, data = given.place.C[a].p.x, given.data
         for j in range(points):
@@ -219,6 +221,6 @@ def touching(points: int) -> Callable:
     return kernel(write)
 
 
-# A sphere has one point, a capsule two along its line, and the one where it crosses.
+# A sphere has one point; a capsule two along its line, and the crossing point.
 SPHERE_POINTS, CAPSULE_POINTS, CONVEX_POINTS = 1, 3, POINTS
 sphere_convex, capsule_convex, convex_convex = map(touching, (SPHERE_POINTS, CAPSULE_POINTS, CONVEX_POINTS))

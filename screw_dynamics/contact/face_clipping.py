@@ -1,6 +1,6 @@
-"""Face clipping: the contact of a face of a convex shape with what another turns to it: a point, a segment, a polygon
-or a disc. The two outlines are projected on each other. Of the corners of their intersection those are kept that are
-farthest along eight directions of the face, so that each keeps its place from step to step, and the nearest one."""
+"""Face clipping: the contact of a face of a convex shape with the opposing feature of another: a point, a segment, a
+polygon or a disc. The two outlines are projected onto each other. Of the corners of their intersection those farthest
+along eight directions of the face are kept, with a fixed row for each direction, and the deepest one."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,23 +14,24 @@ from .colliders import FAR, Touch
 from .convex import NONE, Convex, axis_of, disc_towards, edge_of, face_of, farthest, local_vertex, vertex
 from .writing import direction, replaced, vector_at
 
-# The rows of points: the one of edges, corners and points, the two of segments, those of polygons and discs, and the
-# nearest of these where it is none of them.
+# The rows of points: the single point of edges, corners and points; two of segments; eight of polygons and discs; and
+# their deepest point if it is none of these.
 ONE, ENDS, AROUND, DEEPEST = 0, 1, 3, 11
 POINTS = 12
 WAYS = 8
-# Eight directions, turned by 7.45 degrees: sides of faces are across none of them, so that no two corners are as far.
+# Eight directions, rotated by 7.45 degrees: none is perpendicular to a typical side of a face, which avoids ties of
+# corners.
 _COS = 0.9915618937147881, 0.609474957692211, -0.12963414261969486, -0.7928053203315916
 _SIN = 0.12963414261969486, 0.7928053203315916, 0.9915618937147881, 0.609474957692211
-ON_EDGE = 1e-10         # of the shapes' size: what is so near to an edge is on it
-STANDS = 0.7            # cosine: a disc that is tilted by more lies, on the line of its cylinder
-FACES = 1e-3            # the least cosine of the angle between faces whose corners are above each other
-UPRIGHT = 1e-9          # sine: a disc that is tilted by less has no lowest point
+ON_EDGE = 1e-10         # relative to the shapes' size: tolerance of points at edges
+STANDS = 0.7            # cosine: a disc tilted by more lies on a line of its cylinder
+FACES = 1e-3            # least cosine of the angle between opposing faces
+UPRIGHT = 1e-9          # sine: a disc tilted by less has no lowest point
 
 
 class Outline(NamedTuple):
-    """Corners of a shape, of which `first` is the place in `data` and `count` the number, shifted by `shift`; where
-    there are none a disc of this radius. An outward normal and a point of its plane, the disc's center."""
+    """The outline of a face: `count` corners of a shape from index `first` of `data` on, shifted by `shift`; without
+    corners a disc of this radius. An outward normal and a point of its plane, the disc's center."""
 
     first: int
     count: int
@@ -41,7 +42,7 @@ class Outline(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """The points found above a face: their least gap, their sum and their number."""
+    """The points found above a face: least gap, sum and number."""
 
     least: Scalar
     sum: Vec3
@@ -49,7 +50,7 @@ class Meeting(NamedTuple):
 
 
 class Face(NamedTuple):
-    """The plane of a face: its outward normal, a point, and two axes in it; how far points may be outside."""
+    """The plane of a face: outward normal, a point, two axes in it; and the tolerance outside its outline."""
 
     up: Vec3
     origin: Vec3
@@ -60,7 +61,7 @@ class Face(NamedTuple):
 
 @kernel
 def corner(data: np.ndarray, X: Convex, of: Outline, j: int) -> Vec3:
-    """Corner j, counted round."""
+    """Return corner j, modulo the number of corners."""
     return vertex(data, X, int(data[of.first + (j if j < of.count else j - of.count)])) + of.shift
 
 
@@ -75,8 +76,8 @@ def face_outline(data: np.ndarray, X: Convex, i: int) -> Outline:
 
 @kernel
 def outline_towards(data: np.ndarray, X: Convex, n: Vec3, near: Scalar) -> Outline:
-    """Return the outline that a shape turns in the direction n: of the faces around the farthest vertex the one that is
-    turned the farthest; the line of a cylinder that lies; of a shape without faces, all."""
+    """Return the outline of a shape in direction n: the face around the farthest vertex with the most parallel normal;
+    the line of a lying cylinder; for a shape without faces, all corners."""
     none = Vec3(0.0, 0.0, 0.0)
     if X.faces == 0:
         return Outline(X.of_corners, X.vertices, none, n, none, 0.0)
@@ -101,21 +102,21 @@ def outline_towards(data: np.ndarray, X: Convex, n: Vec3, near: Scalar) -> Outli
 
 @kernel
 def rim(of: Outline, way: Vec3) -> Vec3:
-    """Return the point of a disc in a direction."""
+    """Return the rim point of a disc in a direction."""
     _, out = direction(way - (way @ of.n) * of.n, way)
     return of.origin + of.radius * out
 
 
 @kernel
 def way(plane: Face, j: int) -> Vec3:
-    """Direction j of eight in a plane."""
+    """Return direction j of the eight directions in a plane."""
     k = j & 3
     c = _COS[0] if k == 0 else _COS[1] if k == 1 else _COS[2] if k == 2 else _COS[3]
     s = _SIN[0] if k == 0 else _SIN[1] if k == 1 else _SIN[2] if k == 2 else _SIN[3]
     return (c if j < 4 else -c) * plane.x + (s if j < 4 else -s) * plane.y
 
 
-# ------------------------------------------------------------------------------------------------- one in another
+# ------------------------------------------------------------------------------------------------- clipping
 @kernel
 def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
     """Return True if a point is outside a side by more than `near`. over: its distance times the side's length."""
@@ -124,7 +125,7 @@ def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
 
 @noinline
 def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3, near: float) -> tuple[float, float]:
-    """Return the part [low, high] of a segment a + t (b - a) that is above an outline, seen against `along`."""
+    """Return the part [low, high] of a segment a + t (b - a) above an outline, projected along `along`."""
     low, high = 0.0, 1.0
     if of.count == 0:
         d, e = b - a, a - of.origin
@@ -156,8 +157,8 @@ def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3
 
 @noinline
 def is_above(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, x: Vec3, near: float) -> bool:
-    """Return True if a point is above an outline, seen against `along`; by `near` outside, or inside where that is
-    negative."""
+    """Return True if a point is above an outline, projected along `along`, within `near` outside it, or inside by -near
+    if negative."""
     if of.count == 0:
         e = x - of.origin
         e = e - (e @ of.n) * of.n
@@ -174,17 +175,17 @@ def is_above(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, x: Vec3, nea
     return True
 
 
-# ------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------- recorded points
 @kernel
 def put(touch: Touch, row: int, k: int, x: Vec3, gap: Scalar) -> None:
-    """Note a point in place k of a row, by its gap and in the frame of the shapes."""
+    """Record a point on lane k of a row: its gap, and its position in the frame of the shapes."""
     touch.gap[row] = insert(touch.gap[row], k, gap)
     touch.p[row] = replaced(touch.p[row], k, x)
 
 
 @noinline
 def offer(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting) -> Meeting:
-    """Note a point x above a face where it is farther in some direction than those so far, or the nearest."""
+    """Record a point x above a face if it is the farthest in some direction so far, or the deepest."""
     gap = plane.up @ (x - plane.origin)
     for j in range(WAYS):
         at = row + AROUND + j
@@ -197,7 +198,7 @@ def offer(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting) ->
 
 @kernel
 def offer_end(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting) -> Meeting:
-    """Note a point of a segment, or the only one, in a row of its own."""
+    """Record a point of a segment, or the only point, in its own row."""
     gap = plane.up @ (x - plane.origin)
     put(touch, row, k, x, gap)
     return Meeting(min(gap, met.least), met.sum + x, met.count + 1)
@@ -205,8 +206,8 @@ def offer_end(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting
 
 @kernel
 def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar) -> None:
-    """Remove points that occur in several directions but for the first one, and the nearest if another is close to
-    it."""
+    """Remove duplicates of points that are farthest in several directions, and the deepest point if another point is as
+    deep."""
     around = FAR
     for j in range(WAYS):
         at = row + AROUND + j
@@ -222,11 +223,12 @@ def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar)
         touch.gap[row + DEEPEST] = insert(touch.gap[row + DEEPEST], k, FAR)
 
 
-# ------------------------------------------------------------------------------------------------- two outlines
+# ------------------------------------------------------------------------------------------------- pairs of outlines
 @noinline
 def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
                  plane: Face) -> Meeting:
-    """Note where corners and sides of a polygon, or a segment, are above a face, and the face's corners below it."""
+    """Record the points of a polygon or a segment above a face: its corners, clipping points of its sides, and the
+    face's corners below it."""
     met = Meeting(FAR, Vec3(0.0, 0.0, 0.0), 0)
     polygon = X.count > 2
     start = corner(data, Q, X, 0)
@@ -295,7 +297,7 @@ def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Ou
 
 @kernel
 def meet(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, face: int, Q: Convex, size: Scalar) -> Any:
-    """Note the points of Q above a face of P in place k. Returns the Meeting."""
+    """Record the points of Q above a face of P on lane k. Return the Meeting."""
     Y = face_outline(data, P, face)
     near = ON_EDGE * size
     X = outline_towards(data, Q, -1.0 * Y.n, near)

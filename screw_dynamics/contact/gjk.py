@@ -1,9 +1,10 @@
-"""The nearest points of two convex shapes, by the algorithm of Gilbert, Johnson and Keerthi (1988): of their difference
-A - B, the nearest point of a triangle to the origin, which the farthest point towards the origin replaces a corner of.
+"""Nearest points of two convex shapes by the algorithm of Gilbert, Johnson and Keerthi (1988): the point of the
+Minkowski difference A - B nearest to the origin, on a triangle in which support points toward the origin replace
+corners.
 
-And a direction in which they are apart by more than in those nearby, also where they overlap: moved apart along one
-direction, their nearest points say a better one (a proximal point algorithm on the sphere). Each is so exact as
-rounding allows, since what is moved apart is far from touching."""
+Also a local maximum of the separation over directions, including penetrating shapes: the shapes are moved apart along
+one direction, and their nearest points give a better direction (a proximal point algorithm on the sphere). Each
+distance is exact up to rounding, as the shifted shapes are far from touching."""
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +18,14 @@ from .convex import Convex, axis_of, disc_towards, farthest, placed, separation,
 from .writing import TINY, direction, unit
 
 MOST_STEPS = 100
-EXACT, ROUGH = 1e-15, 1e-9      # of the shapes' size: what the distance of nearest points is found to
-STILL = 1e-10           # rad: Newton's method, which squares errors, ends with a change by less
-CLOSE, APART = 1e-8, 1e-2       # of the shapes' size: what is nearer is moved apart by so much
-MOST_TURNS, BETTER = 30, 1e-13      # directions, and by how much of the shapes' size the next must be better
+EXACT, ROUGH = 1e-15, 1e-9      # relative to the shapes' size: tolerance of distances
+STILL = 1e-10           # rad: convergence threshold of Newton's method, whose error is the square of it
+CLOSE, APART = 1e-8, 1e-2       # relative to the shapes' size: shapes closer than CLOSE are moved apart by APART
+MOST_TURNS, BETTER = 30, 1e-13      # number of directions, and required improvement relative to the shapes' size
 
 
 class Corner(NamedTuple):
-    """A point of A - B, and that of A; the same of the vertices that they belong to, about which there are discs."""
+    """A point of A - B, and its point of A; the same for their vertices, the centers of discs."""
 
     w: Vec3
     a: Vec3
@@ -33,8 +34,8 @@ class Corner(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """The nearest point of a triangle to the origin, its squared distance, and the corners that it is between: of fewer
-    than three some several times."""
+    """The point of a triangle nearest to the origin, its point of A, its squared distance, and the corners that span
+    it; some are repeated if fewer than three."""
 
     v: Vec3
     a: Vec3
@@ -45,7 +46,7 @@ class Reduced(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A unit vector n from B to A, how far they are apart along it, and the point of A there."""
+    """A unit vector n from B to A, the gap along it, and the support point of A."""
 
     n: Vec3
     gap: Scalar
@@ -54,7 +55,7 @@ class Direction(NamedTuple):
 
 @kernel
 def on_segment(p: Corner, q: Corner) -> Reduced:
-    """Return the nearest point of a segment."""
+    """Return the point of a segment nearest to the origin."""
     d = q.w - p.w
     dd, t = d @ d, -1.0 * (p.w @ d)
     if dd <= TINY or t <= 0.0:
@@ -68,7 +69,7 @@ def on_segment(p: Corner, q: Corner) -> Reduced:
 
 @noinline
 def on_triangle(p: Corner, q: Corner, r: Corner) -> Reduced:
-    """Return the nearest point of a triangle: inside, or of its sides."""
+    """Return the point of a triangle nearest to the origin: in its interior or on its sides."""
     n = cross(q.w - p.w, r.w - p.w)
     nn = n @ n
     if nn > TINY:
@@ -87,7 +88,7 @@ def on_triangle(p: Corner, q: Corner, r: Corner) -> Reduced:
 
 @kernel
 def corner_towards(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Corner:
-    """Return the point of A - B that is farthest against n."""
+    """Return the support point of A - B along -n."""
     a, b = vertex(data, A, farthest(data, A, -1.0 * n)), vertex(data, B, farthest(data, B, n))
     on_first = a + disc_towards(A, -1.0 * n)
     return Corner(on_first - (b + disc_towards(B, n)), on_first, a - b, a)
@@ -95,8 +96,8 @@ def corner_towards(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Corner:
 
 @noinline
 def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Reduced:
-    """Return the nearest points of shapes that are apart, from a direction n on, not too far from that of B to A: to a
-    distance that is at most by `most` too long."""
+    """Return the nearest points of separated shapes, starting from a direction n close to that from B to A. The
+    distance exceeds the exact one by at most `most`."""
     p = corner_towards(data, A, B, n)
     at = Reduced(p.w, p.a, p.w @ p.w, p, p, p)
     for _ in range(MOST_STEPS):
@@ -118,8 +119,8 @@ def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Red
 
 @noinline
 def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Direction]:
-    """Return the direction in which two vertices, or an edge and a vertex, of nearest points that were moved apart by
-    `way` are farthest apart with the discs about them, by Newton's method; and whether there is one."""
+    """Return True if a local maximum exists, and the direction of largest separation of two vertices, or an edge and a
+    vertex, with their discs, by Newton's method. at: the nearest points of shapes moved apart by `way`."""
     p, q = at.p, at.r if same(at.q.core, at.p.core) else at.q
     f, n = q.core - p.core, (1.0 / sqrt(at.vv)) * at.v
     ff = f @ f
@@ -157,7 +158,8 @@ def same(a: Vec3, b: Vec3) -> bool:
 
 @kernel
 def bend(A: Convex, B: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
-    """Return the second derivative along s and t, across n, of how far the discs of two shapes reach along n."""
+    """Return the second derivative along s and t, perpendicular to n, of the extent of the discs of two shapes along
+    n."""
     bent = 0.0
     for k in range(2):
         of = A if k == 0 else B
@@ -170,8 +172,8 @@ def bend(A: Convex, B: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
 
 @noinline
 def farthest_apart(data: np.ndarray, A: Convex, B: Convex, n: Vec3, size: float) -> Direction:
-    """Return the direction in which shapes are farthest apart, among those around n: where they are apart, that of
-    their nearest points; else that of the least way out."""
+    """Return the direction of largest separation near n: that of the nearest points of separated shapes, else that of
+    the least penetration depth."""
     found = Direction(n, separation(data, A, B, n), towards(data, A, -1.0 * n))
     is_round, near = A.disc > 0.0 or B.disc > 0.0, BETTER * size
     most = (ROUGH if is_round else EXACT) * size

@@ -1,13 +1,13 @@
-"""Convex hulls with few vertices: contacts compare vertex by vertex, and a scanned part has thousands."""
+"""Reduction of convex hulls: contact kernels iterate over vertices, and scanned meshes have thousands."""
 import numpy as np
 
 
 def simplified(points: np.ndarray, vertices: int, tolerance: float = 1e-4) -> np.ndarray:
-    """At most so many of the points (N, 3), whose hull is within that of all.
+    """Return at most `vertices` of the points (N, 3), with a hull inside that of all points.
 
-    The farthest points from the hull so far are added one by one, until what sticks out of it is less than `tolerance`
-    times the size of the whole. Raises ValueError if points span no body."""
-    from scipy.spatial import ConvexHull as Hull  # when it is called: it takes scipy.linalg, long to import
+    The point farthest from the hull is added repeatedly, until the remaining distance is less than `tolerance` times
+    the overall size. Raises ValueError if the points span no volume."""
+    from scipy.spatial import ConvexHull as Hull  # lazy: scipy.linalg is slow to import
     from scipy.spatial import QhullError
     points = np.asarray(points, dtype=float)
     try:
@@ -32,7 +32,8 @@ def simplified(points: np.ndarray, vertices: int, tolerance: float = 1e-4) -> np
 
 
 def _tetrahedron(points):
-    """Four points far from each other: two ends, the farthest from their line, and from the plane of these three."""
+    """Return four distant points: two ends, the point farthest from their line, and the point farthest from the plane
+    of these three."""
     a = int(points[:, np.ptp(points, axis=0).argmax()].argmin())
     b = int(np.linalg.norm(points - points[a], axis=1).argmax())
     along = points[b] - points[a]

@@ -1,5 +1,5 @@
-"""Contact kinematics by screws: how the point where two surfaces touch moves on each of them, and how they turn about
-the common normal, from their relative twist.
+"""Contact kinematics by screws: the rates of the contact point on two surfaces, and of their angle about the common
+normal, from the relative twist.
 
 Source: D. Montana, The kinematics of contact and grasp, Int. J. Robotics Research 7 (1988); [MLS] R. Murray, Z. Li and
 S. Sastry, A mathematical introduction to robotic manipulation (1994), chapter 5, section 6."""
@@ -13,10 +13,11 @@ from screw_dynamics import checks
 
 
 class Chart(NamedTuple):
-    """An orthogonal chart of a surface, at coordinates (u, v): point (3,), its frame's axes as columns (3, 3): x along
-    u, y along v, z = x x y the outward normal; the square root of the metric (2, 2) in m per unit of u and v; curvature
-    (2, 2) in 1/m, x and y times the rate of z along x and y, positive for a ball; and torsion form (2,) in 1/m, y times
-    the rate of x along x and y."""
+    """An orthogonal chart of a surface at coordinates (u, v).
+
+    point (3,). axes (3, 3): of its frame, as columns, x along u, y along v, z = x x y the outward normal. metric (2,
+    2): its square root, in m per unit of u and v. curvature (2, 2), 1/m: x and y times the rate of z along x and y,
+    positive for a ball. torsion (2,), 1/m: the torsion form, y times the rate of x along x and y."""
 
     point: np.ndarray
     axes: np.ndarray
@@ -60,9 +61,9 @@ def cylinder(radius: float) -> Surface:
 
 
 def ellipsoid(half_axes: ArrayLike) -> Surface:
-    """Return the ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of
-    the sphere that it is a stretched one of. Raises ValueError if the first two differ: u and v would not be
-    orthogonal."""
+    """Return the ellipsoid with half axes (a, a, c) along x, y and z. u and v are longitude and latitude, |v| < pi/2,
+    on the sphere of which the ellipsoid is a scaled image. Raises ValueError if the first two half axes differ: u and v
+    would not be orthogonal."""
     a, b, c = checks.vector("half_axes", half_axes, 3)
     if not (a == b and min(a, c) > 0.0):
         raise ValueError(f"half_axes {[float(a), float(b), float(c)]} must be positive, the first two the same: others "
@@ -83,9 +84,9 @@ def ellipsoid(half_axes: ArrayLike) -> Surface:
 
 def of_parametrization(point: Callable, first: Callable, second: Callable) -> Surface:
     """Return the surface of a parametrization by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives
-    by u and v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
+    by u and v, whose cross product points outward; second(u, v), its derivatives by uu, uv and vv.
 
-    The chart's ValueError says where the derivatives are not orthogonal, or vanish."""
+    Raises ValueError, on evaluation, with the coordinates at which the derivatives are not orthogonal, or vanish."""
     def chart(coordinates: ArrayLike) -> Chart:
         u, v = checks.vector("coordinates", coordinates, 2)
         along, (uu, uv, vv) = first(u, v), second(u, v)
@@ -95,7 +96,7 @@ def of_parametrization(point: Callable, first: Callable, second: Callable) -> Su
                              f"{np.array(along).tolist()} are not orthogonal, or vanish")
         x, y = along[0] / lengths[0], along[1] / lengths[1]
         z = np.cross(x, y)
-        # z . x = z . y = 0, so that x times the rate of z is -z times that of x; of x along x, y has y . f_uu / |f_u|.
+        # z . x = z . y = 0: x times the rate of z is -z times that of x; the rate of x along x, y has y . f_uu / |f_u|.
         curvature = -np.array(((z @ uu, z @ uv), (z @ uv, z @ vv))) / np.outer(lengths, lengths)
         torsion = np.array((y @ uu, y @ uv)) / (lengths[0] * lengths)
         return Chart(point(u, v), np.column_stack((x, y, z)), np.diag(lengths), curvature, torsion)
@@ -103,15 +104,15 @@ def of_parametrization(point: Callable, first: Callable, second: Callable) -> Su
 
 
 def contact_rates(first: Chart, second: Chart, psi: float, V: ArrayLike) -> Rates:
-    """Montana's equations: rates of the contact coordinates of both surfaces, and of psi.
+    """Return the rates of the contact coordinates of both surfaces and of psi, by Montana's equations.
 
-    first, second: charts of the surfaces at the point where they touch, with normals against each other; psi: turned by
-    -psi about its own normal, the x axis of either contact frame falls on that of the other, so that the axes of one in
-    the other are [[cos, -sin, 0], [-sin, -cos, 0], [0, 0, -1]]. V (6,): the twist of the first surface relative to the
-    second, angular first (rad/s, m/s), about the point of contact, in axes of the second's contact frame.
+    first, second: charts of the surfaces at the contact point, with opposite normals. psi: rotated by -psi about its
+    own normal, the x axis of either contact frame coincides with that of the other; the axes of one frame in the other
+    are [[cos, -sin, 0], [-sin, -cos, 0], [0, 0, -1]]. V (6,): the twist of the first surface relative to the second,
+    angular first (rad/s, m/s), about the contact point, in axes of the second's contact frame.
 
-    Raises ValueError if the surfaces part, which V says by its last number, or if their curvatures cancel. [MLS]
-    (5.28): there V is in axes of the other frame, whose z is the opposite."""
+    Raises ValueError if the surfaces separate (last number of V), or if their curvatures cancel. In [MLS] (5.28) V is
+    in axes of the other frame, whose z is opposite."""
     V, psi = checks.vector("V", V, 6), checks.number("psi", psi)
     wx, wy, wz, vx, vy, vz = V
     if abs(vz) > 1e-9 * max(1.0, np.abs(V).max()):

@@ -1,5 +1,5 @@
-"""Narrow phase: the list of touches. Of all pairs of colliders those that are nearer than a margin, in the order of
-pairs and their points; bounding spheres first."""
+"""Narrow phase: touches of all pairs of colliders with a gap below a margin, in the order of pairs and their points,
+after a test of bounding spheres."""
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,11 +15,10 @@ from .writing import axis_z, choose
 
 def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], mu: float = 0.0,
               restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
-    """Return the rows of pairs (i, j) of colliders, in the order given, with these coefficients, which `_replace`
-    changes.
+    """Return the rows of pairs (i, j) of colliders, in the order given, with these coefficients; change single rows by
+    `_replace`.
 
-    The first of a pair is that of the lower kind, so that i and j may change places. Raises ValueError for a pair whose
-    touches no kernel finds."""
+    The first of a pair has the lower kind: i and j may be exchanged. Raises ValueError for an unsupported pair."""
     rows, key = [], 0
     for i, j in pairs:
         first, second = (i, j) if colliders[i].kind <= colliders[j].kind else (j, i)
@@ -30,20 +29,21 @@ def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], m
 
 
 def kinds_of(colliders: Sequence[Collider], pairs: Sequence[Pair]) -> frozenset[tuple[int, int]]:
-    """Return the kinds of pairs that there are."""
+    """Return the set of kinds among the pairs."""
     return frozenset((colliders[pair.first].kind, colliders[pair.second].kind) for pair in pairs)
 
 
 @kernel
 def locate(given: Geometry, C: Sequence[Pose]) -> None:
-    """Set where the colliders are, from the poses in the world of the bodies in all slots; that of slot 0 is I."""
+    """Set the poses of the colliders, from the world poses of the bodies in all slots; that of slot 0 is the
+    identity."""
     for i in range(given.colliders):
         given.place.C[i] = C[given.collider.body[i]] @ given.collider.C[i]
 
 
 @kernel
 def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
-    """Return True if the bounding spheres of two colliders, or that of the first and a plane, are nearer than the
+    """Return True if the bounding spheres of two colliders, or that of the first and a plane, are closer than the
     margin."""
     A, B, reach = given.place.C[a], given.place.C[b], given.collider.radius[a] + margin
     d = A.p - B.p
@@ -55,9 +55,9 @@ def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
 
 @kernel
 def pack_rows(contact: Contact, first: int, points: int, key: int, margin: Scalar) -> int:
-    """Move the touches of one pair with a gap < margin, of rows from the first on, to the first rows, each place by
-    itself, and number them. Returns how many rows that takes."""
-    rows, taken = 0, null(contact.gap[first])           # by all places together; by each
+    """Move the touches of one pair with a gap < margin to the first rows from `first` on, for each lane, and number
+    them. Return the number of rows used."""
+    rows, taken = 0, null(contact.gap[first])           # rows over all lanes, and rows of each lane
     for j in range(points):
         row = first + j
         gap, p, n = contact.gap[row], contact.p[row], contact.n[row]
@@ -80,18 +80,18 @@ def pack_rows(contact: Contact, first: int, points: int, key: int, margin: Scala
 
 @cache
 def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """Return the kernel list_touches(given, margin, contact, most) for pairs of these kinds, as `kinds_of` tells them.
+    """Return the kernel list_touches(given, margin, contact, most) for pairs of these kinds, from `kinds_of`.
 
-    Tables are arguments of kernels that are inlined alone: passed to a call, each of their columns is counted as a
-    reference, which takes ten times as long as a touch."""
+    Only inlined kernels take tables as arguments: in a call, each column of a table is counted as a reference, which
+    takes ten times as long as a touch."""
     write_touches = writer(kinds)
 
     def list_touches(given, margin, contact, most):
-        """Write the touches of colliders in their places with a gap < margin to rows of `contact`, from the first on,
-        in the order of their keys. Returns how many rows there are, and how many more than `most` would have been.
+        """Write the touches of located colliders with a gap < margin to rows of `contact`, from the first on, in the
+        order of their keys. Return the number of rows, and the number of touches beyond `most`.
 
         The table has contact_rows(given, most) rows; those after the contacts are memory. A pair has as many rows as
-        touches in the place where it has the most; in another, rows that it does not need are FAR."""
+        its largest number of touches on any lane; unused rows of other lanes are FAR."""
         count, missed = 0, 0
         for k in range(given.pairs):
             a, b = given.pair.first[k], given.pair.second[k]
@@ -108,10 +108,10 @@ def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
 
 
 def are_simple(kinds: frozenset[tuple[int, int]]) -> bool:
-    """Return True if all kinds of pairs are SIMPLE: hulls touch planes alone, cylinders planes and spheres alone, and
-    no height fields touch. With the kernels of the others, compiling takes three times as long as without."""
+    """Return True if all kinds of pairs are SIMPLE: hulls only against planes, cylinders only against planes and
+    spheres, no height fields. The other kernels triple the compile time."""
     return kinds <= SIMPLE.keys()
 
 
-# Two are compiled: a scene of boxes, spheres and the ground need not wait for all kinds.
+# Two variants are compiled: scenes of boxes, spheres and ground do not wait for the kernels of all kinds.
 SIMPLE_KINDS, ALL_KINDS = frozenset(SIMPLE), frozenset(TOUCHING)

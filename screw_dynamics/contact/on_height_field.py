@@ -1,8 +1,8 @@
-"""Shapes on a height field: balls touch its faces, ridges and peaks where these are nearest; other shapes with their
-corners, each above the triangle below it, and with its peaks and ridges' corners that are under the shape.
+"""Shapes on a height field. Balls touch the nearest faces, ridges and peaks. Other shapes touch by their corners, each
+above the triangle below it, and by peaks and ridge corners of the field below the shape.
 
-One state at a time: each place of a lane is above other triangles. Edges of shapes across ridges are left out between
-the corners of these."""
+One state at a time: each lane is above other triangles. Contacts of edges across ridges, between the corners of these,
+are neglected."""
 from collections.abc import Callable
 
 from screw_dynamics.numbers.dual import value_of
@@ -19,10 +19,10 @@ from .segments import Segment, point
 from .spheres import from_box, from_cylinder
 from .writing import axis_z, box_corner, clamped, direction, pose_at, vector_at, write_far, write_place
 
-BALL, PEAKS = 4, 4              # touches of a ball, and of peaks under a shape, at most: of more those that are nearest
-FLAT = 1e-9                     # sine of the angle between triangles that make no ridge
-SAME = 1e-9                     # touches whose normals and points (m) differ by less are one, of two triangles
-UPWARDS = 0.1                   # the least height of the normal of a peak that holds a shape
+BALL, PEAKS = 4, 4  # largest number of touches of a ball, and of peaks under a shape; the nearest ones are kept
+FLAT = 1e-9                     # sine of the angle between triangles without a ridge
+SAME = 1e-9                     # touches whose normals and points (m) differ by less are merged
+UPWARDS = 0.1                   # least z component of the normal of a supporting peak
 
 
 @kernel
@@ -36,15 +36,15 @@ def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
 
 @kernel
 def cell(x: float, size: float, count: int) -> int:
-    """Return the index of the cell that contains x, clipped, among count - 1 cells of a centered line of this size."""
+    """Return the index of the cell that contains x, clipped to the count - 1 cells of a centered line of this size."""
     at = floor((value_of(x) / size + 0.5) * (count - 1.0))
     return int(max(0.0, min(at, count - 2.0)))
 
 
 @kernel
 def below(given: Geometry, b: int, x: Vec3) -> tuple[bool, float, Vec3]:
-    """Return for the triangle above or below a point x in the field's frame: whether there is one, the distance of x
-    from its plane, and its upward normal."""
+    """Return for the triangle above or below a point x in the field's frame: True if it exists, the distance of x from
+    its plane, and its upward normal."""
     collider = given.collider
     size = collider.size[b]
     i, j = cell(x.y, size.y, collider.count[b]), cell(x.x, size.x, collider.columns[b])
@@ -59,7 +59,7 @@ def below(given: Geometry, b: int, x: Vec3) -> tuple[bool, float, Vec3]:
 
 @kernel
 def write_probe(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3) -> None:
-    """Write the height of a corner x, in the field's frame, above the triangle below it, in place k."""
+    """Write the height of a corner x, in the field's frame, above the triangle below it, on lane k."""
     there, gap, n = below(given, b, x)
     if there:
         write_place(touch, row, k, B @ x, gap, B.R @ n)
@@ -67,8 +67,8 @@ def write_probe(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose
 
 @kernel
 def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec3, gap: float, n: Vec3) -> int:
-    """Write one more touch in place k, in place of the farthest where there are `most`; one of the same point and
-    normal as another is not written again. Returns how many there are."""
+    """Write another touch on lane k, replacing the farthest if there are `most` touches. A duplicate, with equal point
+    and normal, is omitted. Return the number of touches."""
     row, p = first + count, on_first - (0.5 * gap) * n
     farthest = first
     for i in range(first, first + count):
@@ -87,7 +87,7 @@ def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec
 
 @kernel
 def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
-    """Return the first and last of `count` vertices of a line that are corners of cells within reach of x."""
+    """Return the range among `count` vertices of a line whose cells are within reach of x."""
     x = value_of(x)
     reach = min(reach, 2.0 * (size + abs(x)))
     return cell(x - reach, size, count), cell(x + reach, size, count) + 1
@@ -96,8 +96,8 @@ def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------- balls
 @kernel
 def on_triangle(x: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, float, Vec3]:
-    """Return whether the foot of x on the plane of a triangle is in the triangle, the height of x above the plane, and
-    the normal."""
+    """Return True if the projection of x onto the plane of a triangle is in the triangle, the height of x above the
+    plane, and the normal."""
     w = cross(b - a, c - a)
     ww = w @ w
     n = (1.0 / sqrt(ww)) * w
@@ -108,8 +108,8 @@ def on_triangle(x: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, float, Vec3]:
 
 @kernel
 def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool, Vec3]:
-    """Return whether an edge ab below x, between triangles with corners left and right, is nearer to x than these, and
-    the vector from the edge to x."""
+    """Return True if an edge ab below x is closer to x than its two triangles, with corners left and right, and the
+    vector from the edge to x."""
     u = b - a
     s = (u @ (x - a)) / (u @ u)
     e = x - (a + s * u)
@@ -121,7 +121,7 @@ def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool
 
 @kernel
 def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, Vec3]:
-    """Return whether a vertex below x is nearer to x than all triangles that meet there, and the vector to x."""
+    """Return True if a vertex below x is closer to x than all adjacent triangles, and the vector to x."""
     v = vertex(given, b, i, j)
     e, rows, columns, over = x - v, given.collider.count[b], given.collider.columns[b], True
     length = sqrt(e @ e)
@@ -137,8 +137,8 @@ def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, V
 
 @kernel
 def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -> Vec3:
-    """Return the vertex (i, j), or where the field ends beside an edge through a the point `outwards` beyond it, far
-    below."""
+    """Return the vertex (i, j); beyond the border of the field, the point a + `outwards`, where a is on the border
+    edge."""
     if 0 <= i < given.collider.count[b] and 0 <= j < given.collider.columns[b]:
         return vertex(given, b, i, j)
     return a + outwards
@@ -147,7 +147,7 @@ def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -
 @noinline
 def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float,
                margin: float) -> None:
-    """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
+    """Write the touches of a ball about x, in the field's frame, at local minima of the distance."""
     there, gap, n = below(given, b, x)
     if there and gap < 0.0:                         # the center is below the surface
         write_place(touch, row, k, B @ (x - r * n), gap - r, B.R @ n)
@@ -164,10 +164,10 @@ def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose,
             if is_peak:
                 distance, n = direction(e, Vec3(0.0, 0.0, 1.0))
                 count = offer(touch, row, BALL, count, k, B @ (x - r * n), distance - r, B.R @ n)
-            for edge in range(3):                   # to the right, upwards, and across
+            for edge in range(3):                   # right, up and diagonal
                 p, q = i + (1 if edge > 0 else 0), j + (0 if edge == 1 else 1)
                 if p < rows and q < columns:
-                    # The other corners of the triangles on both sides.
+                    # The opposite corners of the triangles on both sides.
                     one = opposite(given, b, i if edge == 2 else i + 1, j + 1, down, a)
                     other = opposite(given, b, i - 1 if edge == 0 else i + 1 if edge == 2 else i,
                                      j - 1 if edge == 1 else j, down, a)
@@ -186,7 +186,7 @@ def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose,
 
 @kernel
 def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Up to BALL touches."""
+    """Write up to BALL touches of a sphere."""
     like, r = given.place.C[a].p.x, given.collider.size[a].x
     for j in range(BALL):
         write_far(touch, row + j, like)
@@ -199,7 +199,7 @@ def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: i
 # ------------------------------------------------------------------------------------------------- other shapes
 @kernel
 def is_peak(given: Geometry, b: int, i: int, j: int) -> bool:
-    """Return True if a vertex is higher than the line through its neighbors in some direction, or on the rim."""
+    """Return True if a vertex is on the border, or above the line through its neighbors in some direction."""
     rows, columns = given.collider.count[b], given.collider.columns[b]
     if i == 0 or j == 0 or i == rows - 1 or j == columns - 1:
         return True
@@ -222,8 +222,8 @@ def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
 
 @kernel
 def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
-    """Return the distance of a point x from the face of hull a beyond which it is farthest, or inside nearest, and the
-    normal of that; FAR where x is beyond a rim of the face."""
+    """Return the distance of a point x from the face of hull a with the largest distance, and its normal; FAR if x is
+    outside the outline of the face."""
     collider, data = given.collider, given.data
     first, gap, n = collider.first[a] + 3 * collider.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
     for k in range(collider.columns[a]):
@@ -242,8 +242,8 @@ def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
 
 
 def peaks_under(distance: Callable) -> Callable:
-    """Return the kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k,
-    by the distance(given, a, x) of a point from shape a, with its gradient."""
+    """Return the kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks on lane k.
+    distance(given, a, x): distance of a point from shape a, and its gradient."""
     def write(given, a, b, touch, row, k, A, B, margin):
         collider, count = given.collider, 0
         size, reach = collider.size[b], collider.radius[a] + margin
@@ -273,7 +273,7 @@ CAPSULE_POINTS, BOX_POINTS, CYLINDER_POINTS = 2 * BALL + PEAKS, 8 + PEAKS, 5 + P
 
 @kernel
 def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Touches of the balls at its ends, and of peaks under it."""
+    """Write the touches of a capsule: of the balls at its ends, and of peaks under it."""
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)
@@ -287,7 +287,7 @@ def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: 
 
 @kernel
 def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Fill the contacts of a box on a height field: its eight corners, numbered as on a plane, and peaks under it."""
+    """Write the touches of a box on a height field: its eight corners, numbered as on a plane, and peaks under it."""
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)
@@ -300,7 +300,8 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
 
 @kernel
 def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The points of its rims as on the plane of the triangle below its center, and peaks under it."""
+    """Write the touches of a cylinder: points of its rims as on the plane of the triangle below its center, and peaks
+    under it."""
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CYLINDER_POINTS):
         write_far(touch, row + j, like)
@@ -321,7 +322,7 @@ def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row:
 
 @kernel
 def hull_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """All vertices, and peaks under it."""
+    """Write the touches of a hull: all vertices, and peaks under it."""
     like, first, data, count = given.place.C[a].p.x, given.collider.first[a], given.data, given.collider.count[a]
     for j in range(count + PEAKS):
         write_far(touch, row + j, like)

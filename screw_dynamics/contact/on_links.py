@@ -1,4 +1,4 @@
-"""Shapes on links, as descriptions of robots have them."""
+"""Collision shapes on links, as in robot descriptions."""
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +8,7 @@ from .shapes import Shape
 
 
 class CollisionShape(NamedTuple):
-    """A shape that a link touches with, at a pose (4, 4) in the link's frame; its material, None where the description
-    has none; and its name, "" where it has none."""
+    """A collision shape of a link, at a pose (4, 4) in the link's frame; its material, or None; and its name, or ""."""
 
     link: str
     shape: Shape

@@ -1,4 +1,4 @@
-"""Contact kernels of the pairs of kinds of shapes, and the numbers of points that they find at most."""
+"""Contact kernels by pairs of kinds of shapes, and the largest numbers of points."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -12,8 +12,8 @@ KINDS = len(NUMBERS)
 
 
 class PairKernel(NamedTuple):
-    """touches(given, a, b, touch, row) writes the touches of collider a with b from a row on, `points` of them, and
-    `of_vertices` for each vertex of the first: each one with a place of its own among them, FAR where it does not
+    """A contact kernel. touches(given, a, b, touch, row, margin) writes the touches of collider a with b from a row on:
+    `points` of them, plus `of_vertices` for each vertex of the first. Each touch has a fixed row, FAR if it does not
     exist."""
 
     touches: Callable
@@ -52,8 +52,8 @@ TOUCHING = {
 
 
 def most_points(a: Collider, b: Collider) -> int:
-    """Return the largest number of points of two colliders, the first of the lower kind. Raises ValueError if no kernel
-    knows them."""
+    """Return the largest number of points of two colliders, the first of the lower kind. Raises ValueError for an
+    unsupported pair."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
         raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "
@@ -63,7 +63,7 @@ def most_points(a: Collider, b: Collider) -> int:
 
 
 def _dispatch(cases):
-    """Return the kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
+    """Return the kernel (number, ...) that calls the function with this number, out of [(number, function)]."""
     (number, function), *others = cases
     if not others:
         return kernel(lambda case, given, a, b, touch, row, margin: function(given, a, b, touch, row, margin))
@@ -80,7 +80,7 @@ def _dispatch(cases):
 @cache
 def writer(kinds: frozenset[tuple[int, int]]) -> Callable:
     """Return the kernel (given, a, b, touch, row, margin) that writes the touches of collider a with b from a row on,
-    for pairs of these kinds, each with the lower first: what is left out takes no time to compile."""
+    for pairs of these kinds, each with the lower first. Other kinds are omitted to save compile time."""
     chosen = [(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items() if (a, b) in kinds]
     by_kinds = _dispatch(chosen)
 

@@ -1,22 +1,22 @@
-"""Shapes as polyhedra: vertices, plane faces, their corners, and edges, as kernels of convex shapes read them.
+"""Shapes as polyhedra for the kernels of convex shapes: vertices, plane faces, their corners, and edges.
 
-A sphere is one vertex and a capsule an edge, with a ball about each point; a cylinder an edge, its axis, with a disc
-about each point, whose two caps are faces without corners. Kernels add the ball and the disc."""
+A sphere is one vertex and a capsule an edge, swept by a ball. A cylinder is an edge, its axis, swept by a disc; its two
+caps are faces without corners. Kernels add the ball and the disc."""
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .shapes import Shape
 
-FLAT = 1e-6             # of the size of a hull: triangles whose corners are so near to a plane are one face
+FLAT = 1e-6             # relative to the size of a hull: triangles within this distance of a plane are one face
 FACE, EDGE = 6, 4       # numbers of a face and of an edge
-BEFORE_FACES = 4        # numbers between vertices and faces: a point inside, and how many edges there are
+BEFORE_FACES = 4        # numbers between vertices and faces: an interior point, and the number of edges
 
 
 class Polyhedron(NamedTuple):
-    """Vertices (N, 3); faces [(unit outward normal (3,), corners, seen from outside counter-clockwise)], a disc where
-    there are no corners; edges (M, 4): two vertices and the two faces that they are between, seen from outside the left
-    one first, -1 where there are none; loop: corners of the whole where there are no faces with corners."""
+    """Vertices (N, 3); faces [(unit outward normal (3,), corners, counter-clockwise seen from outside)], a disc if
+    without corners; edges (M, 4): two vertices and the two adjacent faces, left one first seen from outside, -1 for
+    none; loop: corners of the whole shape if no face has corners."""
 
     vertices: np.ndarray
     faces: list[tuple[np.ndarray, list[int]]]
@@ -24,8 +24,8 @@ class Polyhedron(NamedTuple):
     loop: tuple[int, ...] = ()
 
     def numbers(self) -> np.ndarray:
-        """Vertices; a point inside and the number of edges; faces: normal, height above the origin, the first of its
-        corners and their number; edges; and corners of all faces."""
+        """Return the packed numbers: vertices; an interior point and the number of edges; faces: normal, height above
+        the origin, first corner and number of corners; edges; and corners of all faces."""
         faces, first = [], 0
         for normal, corners in self.faces:
             faces.append([*normal, (self.vertices @ normal).max(), first, len(corners)])
@@ -51,7 +51,7 @@ def polyhedron(shape: Shape) -> Polyhedron | None:
 
 
 def _of_box(half):
-    """Corner k has bit 0 set where x is positive, bit 1 for y and bit 2 for z."""
+    """Return the polyhedron of a box. Corner k has bit 0 set where x is positive, bit 1 for y and bit 2 for z."""
     vertices = half * np.array([[1.0 if k >> i & 1 else -1.0 for i in range(3)] for k in range(8)])
     faces = []
     for i in range(3):
@@ -62,7 +62,7 @@ def _of_box(half):
 
 
 def _edges(polygons, face_of):
-    """Return the edges between polygons of different faces: the first of these has the vertices in this order."""
+    """Return the edges between polygons of different faces. The first (left) polygon has the vertices in this order."""
     left = _lefts(polygons)
     return np.array([(i, j, face_of[f], face_of[left[j, i]]) for (i, j), f in left.items()
                      if i < j and face_of[f] != face_of[left[j, i]]])
@@ -108,7 +108,7 @@ def _sides(corners):
 
 
 def _around(points, triangles):
-    """Return the corners of a face of these triangles, in order: of the lines about them the outer one."""
+    """Return the ordered corners of a face of these triangles: the outer one of its boundary loops."""
     sides = {side for corners in triangles for side in _sides(corners)}
     following = dict(side for side in sides if side[::-1] not in sides)
     lines = []

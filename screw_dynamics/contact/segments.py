@@ -1,5 +1,5 @@
-"""Nearest points of two segments: the ends of the part in which they are beside each other, on which parallel ones
-rest, and the point where they cross. What is nearest is always one of these three."""
+"""Nearest points of two segments: the ends of their overlap, on which parallel segments rest, and the crossing point.
+The nearest point is always one of these three."""
 from typing import Any, NamedTuple
 
 from screw_dynamics.numbers.scalars import absolute, where
@@ -8,7 +8,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 from .writing import clamped
 
-PARALLEL = 1e-12        # squared sine of the angle between segments that have no crossing: the error is half of this
+PARALLEL = 1e-12        # squared sine of the angle between segments without a crossing; the error is half of this
 
 
 class Segment(NamedTuple):
@@ -20,7 +20,7 @@ class Segment(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A point on each of two segments, by their parameters."""
+    """A point on each of two segments, by parameters s and t."""
 
     s: Scalar
     t: Scalar
@@ -34,8 +34,8 @@ def point(of: Segment, s: Scalar) -> Vec3:
 
 @kernel
 def beside(a: Segment, b: Segment) -> tuple[Near, Near, Any]:
-    """Return the lower and upper end, along a, of what the segments have beside each other: each an end of one of them,
-    with the nearest point of the other. And where both are the same point."""
+    """Return the lower and upper end, along a, of the overlap of the segments: each an end of one of them, with the
+    nearest point of the other. And True where both are the same point."""
     d, turn = b.c - a.c, where(a.u @ b.u < 0.0, null(a.c.x) - 1.0, null(a.c.x) + 1.0)
     at, reach = a.u @ d, absolute(a.u @ b.u) * b.half
     low, high = at - reach, at + reach
@@ -51,7 +51,7 @@ def beside(a: Segment, b: Segment) -> tuple[Near, Near, Any]:
 
 @kernel
 def crossing(a: Segment, b: Segment) -> tuple[Near, Any]:
-    """Return the nearest points of the lines, and whether these are inside both segments; False for parallel
+    """Return the nearest points of the lines, and True if they are inside both segments; False for parallel
     segments."""
     d, w = b.c - a.c, cross(a.u, b.u)
     ww = w @ w

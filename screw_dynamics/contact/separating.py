@@ -1,9 +1,9 @@
-"""The axis along which two polyhedra, or shapes with discs, are farthest apart: of their faces' normals, then across
-their edges (Gregorius, The separating axis test between convex polyhedra, GDC 2013).
+"""The axis of largest separation of two polyhedra, or shapes with discs: face normals, then edge-edge axes (Gregorius,
+The separating axis test between convex polyhedra, GDC 2013).
 
-What cannot be better is left out by one product: along the normal n of a face of A, B is no farther than any of its
-points is from the face, and along normals between those of two faces, the farther of these. So at a resting contact all
-faces and edges are left out but those around the point."""
+Candidates are pruned by a single product: along the normal n of a face of A, the separation of B is at most the height
+of any point of B above the face; along normals between those of two faces, at most the larger height. At a resting
+contact only the faces and edges around the contact remain."""
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +16,13 @@ from .colliders import FAR
 from .convex import NONE, Convex, Edge, axis_of, center, edge_of, face_of, height_over, local, towards, vertex
 from .polyhedra import FACE
 
-PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
-FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the shapes' size: how much more another axis must separate
+PARALLEL = 1e-6         # sine of the angle between edges without a common normal
+FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # relative to the shapes' size: required advantage of a later axis
 
 
 class Axis(NamedTuple):
-    """The gap of shapes along a unit normal n from the second to the first; the number of the face whose normal it is,
-    of the first or of the second, else NONE; the edges that it is across, else NONE."""
+    """The gap of shapes along a unit normal n from the second to the first; the index of the face of the first, or of
+    the second, with this normal, else NONE; the two edges of an edge-edge axis, else NONE."""
 
     gap: Scalar
     n: Vec3
@@ -34,13 +34,13 @@ class Axis(NamedTuple):
 
 @kernel
 def below_face(data: np.ndarray, X: Convex, i: int, Y: Convex) -> Vec3:
-    """Return the point of Y that is lowest above face i of X, in the frame of X."""
+    """Return the point of Y lowest above face i of X, in the frame of X."""
     return local(X, towards(data, Y, -1.0 * face_of(data, X, i).n))
 
 
 @kernel
 def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
-    """Return the face of X that the center of Y is highest above, and how high."""
+    """Return the face of X with the largest height of the center of Y above it, and this height."""
     c, best, at = local(X, center(data, Y)), -FAR, NONE
     for i in range(X.faces):
         height = height_over(data, X, i, c)
@@ -52,9 +52,9 @@ def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
 @kernel
 def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scalar, margin: Scalar,
               best: Scalar) -> tuple[int, Scalar]:
-    """Return the face of X that Y is farthest above, the first of those that are so to `more`, and how far; NONE where
-    that is not more than `best`. Faces above which Y is less far than `guess` are left out, by its center and what was
-    lowest before; and what comes after one that Y is farther above than the margin."""
+    """Return the face of X with the largest separation of Y, the first one within `more`, and the separation; NONE if
+    it is not more than `best`. Skips faces whose separation must be below `guess`, by Y's center and the previous
+    lowest point. Stops at a face with more than the margin."""
     c, at = local(X, center(data, Y)), NONE
     low = c
     for i in range(X.faces):
@@ -71,8 +71,8 @@ def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scala
 
 @noinline
 def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float) -> Axis:
-    """Return the face's normal along which the shapes are farthest apart, the first's before the second's; or the first
-    that is found with more than the margin. Without faces, a gap of -FAR."""
+    """Return the face normal of largest separation, of the first shape before the second; or the first one found with
+    more than the margin. Without faces, the gap is -FAR."""
     i, of_first = best_guess(data, A, B)
     j, of_second = best_guess(data, B, A)
     guess, more = -FAR, FACES_FIRST * size
@@ -91,8 +91,8 @@ def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float)
 
 @kernel
 def is_far(data: np.ndarray, X: Convex, edge: Edge, x: Vec3, most: Scalar) -> bool:
-    """Return True if no normal between the faces at an edge of X can separate by more than `most`, which is no gap to
-    speak of: a point x of the other, in the frame of X, is so far below both."""
+    """Return True if no normal between the faces at an edge of X can separate by more than `most`, as a point x of the
+    other shape, in the frame of X, is too far below both faces."""
     return (edge.left != NONE and height_over(data, X, edge.left, x) < most
             and height_over(data, X, edge.right, x) < most)
 
@@ -105,9 +105,9 @@ def normal_of(data: np.ndarray, X: Convex, i: int) -> Vec3:
 
 @kernel
 def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bool) -> bool:
-    """Return True if the normals between two faces, on the great circle across their edge, cross those that are
-    opposite to the normals at another edge. s, t: components of the latter along the first edge; u, v: of the former
-    along the second. An edge without faces has all normals across it."""
+    """Return True if the normals between two faces, on the great circle across their edge, intersect the opposite
+    normals at another edge. s, t: components of the latter along the first edge; u, v: of the former along the second.
+    An edge without faces has all perpendicular normals."""
     if arcs and others:
         return u * v < 0.0 and s * u > 0.0
     return u * v < 0.0 if arcs else True
@@ -115,8 +115,8 @@ def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bo
 
 @noinline
 def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x: Vec3, y: Vec3) -> Axis:
-    """Return the axis across edges along which the shapes are farther apart than along the best one; that one, where
-    there is none. x: a point of A, and y of B, the nearer to where they touch the better."""
+    """Return the edge-edge axis with a larger separation than the best axis; the best axis if there is none. x: a point
+    of A, and y of B, preferably close to the contact."""
     least = best.gap + EDGES_LAST * size
     most = min(least, EDGES_LAST * size)
     x, y = local(B, x), local(A, y)

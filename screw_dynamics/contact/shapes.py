@@ -1,6 +1,7 @@
-"""Shapes of bodies, each in a frame of its own: what touches, and the inertia that it has if it is of one density.
+"""Shapes of bodies, each in its own frame, for collision and for the inertia at uniform density.
 
-Lengths in m. A shape is checked once, here: ValueError names what is not finite, not positive or absurd."""
+Lengths in m. A shape is validated once, here: ValueError names the value that is not finite, not positive or out of
+range."""
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -10,13 +11,13 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.screws.arrays import inertia_matrix
 
-SMALLEST, LARGEST = 1e-6, 1e5       # m: a length beyond these is a wrong unit, or a mistake
-FLAT = 1e-9                         # of a hull: its volume, less than that of its bounding box times this
-MOST_VERTICES = 1000                # of a hull that is compared vertex by vertex
+SMALLEST, LARGEST = 1e-6, 1e5       # m: lengths outside this range are taken as a wrong unit or a mistake
+FLAT = 1e-9                         # relative to the bounding box: least volume of a hull
+MOST_VERTICES = 1000                # of a hull; kernels iterate over vertices
 
 
 def _length(what, x):
-    """Return a length in m within reason."""
+    """Return a length in m, if it is within range."""
     x = checks.positive(what, x)
     if not SMALLEST <= x <= LARGEST:
         raise ValueError(f"{what} {x:g} must be a length between {SMALLEST:g} and {LARGEST:g} m")
@@ -24,7 +25,7 @@ def _length(what, x):
 
 
 def _points(what, x):
-    """Points (N, 3) in m within reason, as an array that is not written to."""
+    """Return points (N, 3) in m, if they are within range, as a read-only array."""
     x = np.array(checks.finite_numbers(what, x, 3), dtype=float)
     if x.ndim != 2:
         raise ValueError(f"{what} must be an array (N, 3), not one of shape {x.shape}")
@@ -48,20 +49,20 @@ class Shape:
 
     @property
     def volume(self) -> float:
-        """The volume in m^3. Raises ValueError for a shape that is no body."""
+        """The volume in m^3. Raises ValueError for a shape without a volume."""
         return self._moments()[0]
 
     def inertia(self, mass: float) -> np.ndarray:
-        """Return the inertia (6, 6) of a body of this shape, of one density, about the frame's origin: angular first,
-        kg, m.
+        """Return the inertia (6, 6) of a body of this shape, of uniform density, about the frame's origin: angular
+        first, kg, m.
 
-        Raises ValueError for a mass that is not positive, and for a plane or a height field, which are no bodies."""
+        Raises ValueError for a mass that is not positive, and for a plane or a height field."""
         mass = checks.positive("mass", mass)
         _, com, second = self._moments()
         return inertia_matrix(mass, com, mass * (np.trace(second) * np.eye(3) - second))
 
     def _moments(self):
-        """Volume, center (3,), and (3, 3) the mean of r r^T about the center."""
+        """Return volume, center (3,), and the mean (3, 3) of r r^T about the center."""
         raise ValueError(f"a {self.kind.replace('_', ' ')} has no volume, mass or inertia")
 
 
@@ -86,7 +87,7 @@ class Sphere(Shape):
 
 @dataclass(frozen=True)
 class Capsule(Shape):
-    """All points within `radius` of a segment of this length along z, centered."""
+    """A capsule: all points within `radius` of a segment of this length along z, centered."""
 
     radius: float
     length: float
@@ -98,7 +99,7 @@ class Capsule(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """Half the length, and the radius."""
+        """Half the length plus the radius."""
         return 0.5 * self.length + self.radius
 
     def _moments(self):
@@ -132,7 +133,7 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """A cylinder about z, of this radius and length, centered."""
+    """A cylinder about z of this radius and length, centered."""
 
     radius: float
     length: float
@@ -155,8 +156,8 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class ConvexHull(Shape):
-    """The convex hull of points (N, 3). `points` are its vertices alone, in the order given; `faces` (M, 3) triangles
-    of these, seen from outside counter-clockwise."""
+    """The convex hull of points (N, 3). `points`: only its vertices, in the order given. `faces` (M, 3): triangles of
+    these, counter-clockwise seen from outside."""
 
     points: np.ndarray
     faces: np.ndarray = field(init=False, repr=False)
@@ -167,7 +168,7 @@ class ConvexHull(Shape):
         extent = np.ptp(given, axis=0) if len(given) else np.zeros(3)
         if len(given) < 4 or extent.min() < SMALLEST:
             raise ValueError(f"points must span a body: {len(given)} points with extents {extent.tolist()} m do not")
-        from scipy.spatial import ConvexHull as Hull  # when it is called: it takes scipy.linalg, long to import
+        from scipy.spatial import ConvexHull as Hull  # lazy: scipy.linalg is slow to import
         from scipy.spatial import QhullError
         try:
             hull = Hull(given)
@@ -208,11 +209,11 @@ class Plane(Shape):
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Shape):
-    """A solid below a surface that is given by heights on a grid.
+    """A solid below a surface given by heights on a grid.
 
-    heights (rows, columns): in m above the xy plane of the frame. size (x, y): of the grid in m, which is centered;
-    columns run along x, rows along y. Each cell is two triangles. They share the diagonal from the corner with the
-    lowest x and y to the opposite corner."""
+    heights (rows, columns): in m above the xy plane of the frame. size (x, y): of the centered grid in m; columns run
+    along x, rows along y. Each cell is two triangles. They share the diagonal from the corner with the lowest x and y
+    to the opposite corner."""
 
     heights: np.ndarray
     size: tuple[float, float]
@@ -237,8 +238,8 @@ class HeightField(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
-    """A surface of triangles: vertices (N, 3), faces (M, 3) by numbers of vertices, seen from outside
-    counter-clockwise. Touches are found by coal alone."""
+    """A surface of triangles: vertices (N, 3), faces (M, 3) of vertex indices, counter-clockwise seen from outside.
+    Only coal supports its collision."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -267,7 +268,7 @@ class Mesh(Shape):
 
 
 def _outwards(points, faces):
-    """Faces of a hull with their corners in the order in which normals point outwards."""
+    """Return the faces of a hull with their corners ordered such that normals point outward."""
     a, b, c = (points[faces[:, k]] for k in range(3))
     inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - points.mean(axis=0)) < 0.0
     faces[inwards] = faces[inwards][:, ::-1]
@@ -276,7 +277,7 @@ def _outwards(points, faces):
 
 
 def _moments_of_mesh(points, faces):
-    """Return volume, center, and mean of r r^T about the center, from the tetrahedra of all faces with an interior
+    """Return volume, center, and mean of r r^T about the center, from the tetrahedra of all faces and an interior
     point."""
     origin = points[np.unique(faces)].mean(axis=0)
     corners = points[faces] - origin

@@ -1,4 +1,4 @@
-"""A sphere against shapes whose nearest point to its center has a closed form."""
+"""A sphere against shapes with a closed-form nearest point to its center."""
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.vectors import Vec3
@@ -9,15 +9,15 @@ from .writing import TINY, axis_x, axis_z, choose, clamped, direction, write, wr
 
 @kernel
 def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Along the line through the centers; along z of the second where these coincide."""
+    """Write the touch of two spheres, along the line through the centers; along z of the second if they coincide."""
     A, B, collider = given.place.C[a], given.place.C[b], given.collider
     write_spheres(touch, row, A.p, collider.size[a].x, B.p, collider.size[b].x, axis_z(B.R))
 
 
 @kernel
 def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Fill the contact of a sphere and the nearest point of a capsule's axis; along x of the capsule if the center is
-    on the axis."""
+    """Write the touch of a sphere and the nearest point of a capsule's axis; along x of the capsule if the center is on
+    the axis."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     u = axis_z(B.R)
     nearest = B.p + clamped(u @ (A.p - B.p), size.z) * u
@@ -27,7 +27,8 @@ def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, marg
 @kernel
 def from_box(x: Vec3, h: Vec3) -> tuple[Scalar, Vec3]:
     """Return the distance of a point x from a box of half lengths h, in the box's frame, negative inside, and its
-    gradient: inside, and on the surface, the normal of the nearest face, the first of those at the same distance."""
+    gradient. Inside and on the surface the gradient is the normal of the nearest face, the first of equally near
+    ones."""
     e = Vec3(x.x - clamped(x.x, h.x), x.y - clamped(x.y, h.y), x.z - clamped(x.z, h.z))
     outside = sqrt(e @ e)
     dx, dy, dz = absolute(x.x) - h.x, absolute(x.y) - h.y, absolute(x.z) - h.z
@@ -44,8 +45,8 @@ def from_box(x: Vec3, h: Vec3) -> tuple[Scalar, Vec3]:
 
 @kernel
 def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
-    """Return the distance of a point x from a cylinder, in its frame, negative inside, and its gradient: inside that of
-    the nearest surface, and on the axis along x."""
+    """Return the distance of a point x from a cylinder, in its frame, negative inside, and its gradient: inside the
+    normal of the nearest surface; on the axis along x."""
     none = null(x.x)
     one = none + 1.0
     radius, out = direction(Vec3(x.x, x.y, none), Vec3(one, none, none))
@@ -63,7 +64,8 @@ def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
 
 @kernel
 def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Fill the contact of a sphere and the nearest point of a box; out of the nearest face if the center is inside."""
+    """Write the touch of a sphere and the nearest point of a box; along the normal of the nearest face if the center is
+    inside."""
     A, B, r = given.place.C[a], given.place.C[b], given.collider.size[a].x
     distance, n = from_box((A.p - B.p) @ B.R, given.collider.size[b])
     n = B.R @ n
@@ -72,8 +74,8 @@ def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: 
 
 @kernel
 def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Fill the contact of a sphere and the nearest point of a cylinder; out of the nearest surface if the center is
-    inside."""
+    """Write the touch of a sphere and the nearest point of a cylinder; along the normal of the nearest surface if the
+    center is inside."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     distance, n = from_cylinder((A.p - B.p) @ B.R, size.x, size.z)
     n = B.R @ n

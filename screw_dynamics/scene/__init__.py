@@ -1,6 +1,6 @@
-"""Scenes: robots and bodies that touch.
+"""Scenes: robots and bodies with contacts.
 
-Imports robots and what is below them."""
+Imports robots and the packages below."""
 from .contact_model import Contacts, ContactWarning, Residuals
 from .scene import Scene
 

@@ -1,8 +1,8 @@
-"""Inverse kinematics with clearance: a pose of a link at which distances are kept, by quadratic programs in sequence.
+"""Inverse kinematics with clearance: a pose of a link with minimum distances, by sequential quadratic programming.
 
-From a solution of Robot.inverse_kinematics each step v minimizes |J v - r|^2, r the screw that leads to the pose, with
-gap + (d gap/dq) v >= clearance for all pairs that are near, within joint limits; these rows are soft, so that a step
-exists where there is no way yet. The solver is that of analysis/differential_inverse_kinematics.py."""
+From a solution of Robot.inverse_kinematics each step v minimizes |J v - r|^2, with r the screw to the target pose,
+subject to gap + (d gap/dq) v >= clearance for all close pairs, within joint limits. The clearance rows are soft: a step
+exists even if they are infeasible. The solver is that of analysis/differential_inverse_kinematics.py."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -16,18 +16,20 @@ from screw_dynamics.analysis import differential_inverse_kinematics as different
 from screw_dynamics.model import checks as model_checks
 from screw_dynamics.robot import Robot
 
-REACH = 0.3             # m: pairs farther than this beyond the clearance do not act on a step
-LONGEST = 0.3           # rad and m: of a joint in a step
-SPARE = 1e-6            # m: what steps ask for beyond the clearance, since soft rows yield by some 1e-7
-SLOW = 1e-10            # rad and m: a step that is less is the last of an attempt
-SOFT = 8                # of daqp: a row that may yield
-DAMPING = 1e-9, 1e-2    # of steps, and of each square of the distance from the pose
+REACH = 0.3             # m: pairs farther than the clearance plus this are ignored in a step
+LONGEST = 0.3           # rad and m: largest change of a joint in a step
+SPARE = 1e-6            # m: added to the clearance in steps, since soft rows are violated by some 1e-7
+SLOW = 1e-10            # rad and m: a smaller step ends an attempt
+SOFT = 8                # daqp's flag of soft rows
+DAMPING = 1e-9, 1e-2    # of steps: constant, and times the squared distance from the pose
 
 
 class AvoidanceResult(NamedTuple):
-    """The configuration q (nq,), the best that was found; success: the pose is reached and the clearance kept there;
-    errors of the pose in m and rad; the least gap in m of the pairs that count; the names of the pair that is nearer
-    than the clearance, or None; and how many starts were tried."""
+    """Result of inverse kinematics with clearance.
+
+    q (nq,): best configuration found. success: True if the pose is reached and the clearance kept. Errors of the pose
+    in m and rad. gap: least gap in m of the considered pairs. pair: names of the pair closer than the clearance, or
+    None. attempts: number of starts."""
 
     q: np.ndarray
     success: bool
@@ -42,9 +44,8 @@ class AvoidanceResult(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A problem of inverse kinematics: the pose of a link, in the frame of the root; the clearance; the numbers of
-    pairs that count; the velocities (n,) that may move, 1.0 or 0.0; whether limits act; and tolerances of position and
-    orientation."""
+    """A problem of inverse kinematics: pose of a link in the root frame; clearance; indices of the considered pairs;
+    movable velocities (n,), 1.0 or 0.0; True if limits act; tolerances of position and orientation."""
 
     task: differential.FrameTask
     clearance: float
@@ -57,7 +58,7 @@ class Problem(NamedTuple):
 def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearance: float,
           pairs: Iterable[Sequence[str]] | None, joints: Iterable[str] | None, limits: bool, position_tolerance: float,
           orientation_tolerance: float, attempts: int, steps: int, seed: int) -> AvoidanceResult:
-    """Scene.inverse_kinematics."""
+    """Solve Scene.inverse_kinematics."""
     robot = scene.robot
     C, start = model_checks.pose("pose", pose), scene.neutral() if q0 is None else checks.vector("q0", q0, robot.nq)
     checks.one_of("link", link, robot.link_names)
@@ -83,7 +84,7 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
 
 
 def _free(robot: Robot, joints):
-    """Return the velocities (n,) that may move, 1.0 or 0.0, and the names of their joints: no Lie-group joints, as in
+    """Return the movable velocities (n,), 1.0 or 0.0, and the names of their joints: no Lie-group joints, as in
     Robot.inverse_kinematics."""
     places = robot.model.places_in_q
     single = [name for name, where in robot.v_slices.items() if places[where].min() >= 0]
@@ -99,15 +100,14 @@ def _free(robot: Robot, joints):
 
 
 def _places(robot, free):
-    """Return the mask (nq,) of the numbers of q that may move."""
+    """Return the mask (nq,) of the movable entries of q."""
     found = np.zeros(robot.nq, dtype=bool)
     found[robot.model.places_in_q[free > 0.0]] = True
     return found
 
 
 def _counted(scene, q, free, pairs):
-    """Return the numbers of the pairs that are named, by default of those whose distance the joints that may move
-    change."""
+    """Return the indices of the named pairs; by default, of pairs whose distance depends on the movable joints."""
     names = scene.pairs
     if pairs is not None:
         wanted = {frozenset(map(str, pair)) for pair in pairs}
@@ -124,13 +124,14 @@ def _counted(scene, q, free, pairs):
 
 
 def _order(result, given):
-    """Results are better that are nearer the pose beyond its tolerances, then those with less missing clearance."""
+    """Return the merit of a result, smaller is better: the pose errors beyond the tolerances plus the missing
+    clearance."""
     return (max(0.0, result.position_error - given.tolerances[0])
             + max(0.0, result.orientation_error - given.tolerances[1]) + max(0.0, given.clearance - result.gap))
 
 
 def _state(scene, given, q):
-    """Return the result at a configuration, and rows and rates of its task, gaps and their gradients."""
+    """Return the result at a configuration, the Jacobian and residual of its task, the gaps and their gradients."""
     J, r = given.task.at(scene.robot, q)
     found = scene.distances(q)
     gap = found.gap[given.pairs]
@@ -144,7 +145,7 @@ def _state(scene, given, q):
 
 
 def _descend(scene, given, q, steps, attempt):
-    """Return the best of the configurations to which steps lead from q."""
+    """Return the best configuration of an iteration from q."""
     robot, daqp, best = scene.robot, None, None
     for taken in range(steps + 1):
         result, J, r, gap, gradient = _state(scene, given, q)

@@ -1,4 +1,4 @@
-"""A robot whose links, and what is fixed to them, touch: tables for compiled code, rollouts, and what they report."""
+"""A robot with contacts of its links and attached objects: tables for compiled code, rollouts, and contact reports."""
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -34,15 +34,15 @@ from screw_dynamics.simulation.limit_violations import begins_beyond, warn_of_li
 from screw_dynamics.simulation.rollout import Rollouts, Samples
 from screw_dynamics.simulation.step_settings import head_of
 
-KEY, GAP, VECTORS = 0, 1, slice(2, 11)      # of what a contact reports; the vectors are point, normal and force
+KEY, GAP, VECTORS = 0, 1, slice(2, 11)      # layout of a contact in a report; the vectors are point, normal and force
 _NO_VECTORS = np.outer((np.nan, np.nan, 0.0), np.ones(3))
 empty = np.empty
 
 
 class Contacts(NamedTuple):
-    """Places for contacts (..., k): which pair touches there, an index of scene.pairs, or -1 where nothing does; gap in
-    m, negative inside; point and unit normal (..., k, 3), which points from the second of the pair to the first; and
-    the force on the first (..., k, 3) in N. In the root link's frame."""
+    """Contacts in k rows (..., k). pair: index into scene.pairs, or -1 for an unused row. gap: m, negative if
+    penetrating. point, normal (..., k, 3): the unit normal points from the second to the first of the pair. force (...,
+    k, 3): on the first, N. In the root link's frame."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -52,9 +52,9 @@ class Contacts(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """The residuals of the contact conditions, for the impulses of a step in m/s, (...) each: complementarity, cone and
-    dissipation, as constraints/cones/residuals.py defines them; unsolved: the largest of these, since the motion began,
-    of a step in which the solver did not converge, its impacts and its correction of penetrations included, or 0."""
+    """Residuals of the contact conditions, for the impulses of a step in m/s, (...) each: complementarity, cone and
+    dissipation, as defined by constraints/cones/residuals.py. unsolved: the largest of these residuals over all
+    previous steps in which the solver did not converge, including impacts and corrections of penetrations, or 0."""
 
     complementarity: np.ndarray
     cone: np.ndarray
@@ -63,11 +63,12 @@ class Residuals(NamedTuple):
 
 
 class ContactWarning(RuntimeWarning):
-    """The solver of contacts did not converge in some step of a rollout."""
+    """A warning that the contact solver did not converge in some step of a rollout."""
 
 
 class Collider(NamedTuple):
-    """A shape on a link, at a pose (4, 4) there, whose surface moves by `belt` (3,) in m/s in the shape's frame."""
+    """A shape on a link, at a pose (4, 4) in the link. belt (3,): velocity of its surface in m/s, in the shape's
+    frame."""
 
     name: str
     link: str
@@ -77,8 +78,8 @@ class Collider(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The memory for so many contacts at once: workspaces, rollouts in these, and for single steps of each integrator
-    those entry points, settings, workspaces and reports that no thread uses."""
+    """Memory for a number of contacts: workspaces, their rollouts, and for single steps, by integrator, unused tuples
+    of entry point, settings, workspace and report."""
 
     most: int
     workspaces: Workspaces
@@ -89,8 +90,8 @@ class Room(NamedTuple):
 class ContactModel:
     """Colliders on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
 
-    max_contacts: at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
-    robot, closed_loops.Constraints. most: contacts that there is room for now; `grow` makes more."""
+    max_contacts: at once. margin: largest gap in m of the contact search. constraints: closed loops of the robot,
+    closed_loops.Constraints. most: current capacity for contacts; `grow` increases it."""
 
     def __init__(self, robot: Robot, colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]],
                  materials: Sequence[tuple[float, float, float, float]], max_contacts: int | None = None,
@@ -110,10 +111,10 @@ class ContactModel:
         self.constraints, self.slow = constraints, slow
         self.most = min(points, FIRST, self.max_contacts)
         R = pose_matrix(robot.tables.frames[robot.tables.names[robot.model.root]].C)[:3, :3]
-        self._to_root = None if (R == np.eye(3)).all() else R           # from axes of which z is against gravity
+        self._to_root = None if (R == np.eye(3)).all() else R           # from axes whose z is opposite to gravity
         self._no_effort, self._has_limits = np.zeros(robot.n), np.isfinite((robot.model.lower, robot.model.upper)).any()
 
-    # Read once a call: another thread may make another one meanwhile.
+    # Read once a call: another thread may replace it.
     @remade
     def _room(self):
         return self._room_for(self.most)
@@ -124,7 +125,7 @@ class ContactModel:
 
     @property
     def rollouts(self) -> Rollouts:
-        """Rollouts of the robot, which touches."""
+        """Rollouts of the robot with contacts."""
         return self._room.rollouts
 
     def _room_for(self, most):
@@ -139,24 +140,24 @@ class ContactModel:
             "contacts and loops" if constraints else "contacts", self.simple), {})
 
     def grow(self, most: int, missed: float) -> bool:
-        """Have room for more contacts than `most`, which were `missed` too few. False where max_contacts are reached.
-        Results do not depend on how much room there is."""
+        """Increase the capacity beyond `most` contacts, which were `missed` too few. Return False if max_contacts is
+        reached. Results do not depend on the capacity."""
         if most >= self.max_contacts:
             return False
         self.have_room(max(2 * most, most + int(missed)))
         return True
 
     def have_room(self, most: int | None = None) -> None:
-        """Have room for so many contacts at least, as far as pairs could have them; None: for all, for callers that
+        """Ensure capacity for `most` contacts, at most the number that pairs can have. None: for all, for callers that
         read no reports."""
         points = min(len(self._pair_of), self.max_contacts)
-        if (most := points if most is None else min(most, points)) > self.most:     # else another thread has seen to it
+        if (most := points if most is None else min(most, points)) > self.most:     # else another thread has done it
             self._room = self._room_for(most)
             self.most = most
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
-        """The rows of colliders and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        """The rows of colliders and of pairs, and the data of their shapes, for the kernels of contact/."""
         return self._rows, self.pairs, self._data
 
     def _attached(self, collider):
@@ -164,7 +165,7 @@ class ContactModel:
         return Attached(collider.shape, frame.body, pose_matrix(compose(frame.C, pose(collider.pose))), collider.belt)
 
     def tables_with(self, servos: int) -> Tables:
-        """Return the robot's tables with those of contacts, with room for the rows of so many servos."""
+        """Return the robot's tables with those of contacts, with memory for the rows of `servos` servos."""
         return self._tables(self.most, self.margin, servos)
 
     def _tables(self, most, margin, servos=0):
@@ -180,14 +181,14 @@ class ContactModel:
             robot.n, m, settings, len(self.colliders), points))
 
     def configurations(self, q: ArrayLike) -> np.ndarray:
-        """Configurations (..., nq) that bodies can have. Raises ValueError for a number that is not finite, and for the
-        quaternion 0, with which a body would be nowhere, and touch nothing."""
+        """Return validated configurations (..., nq). Raises ValueError for a number that is not finite, and for a zero
+        quaternion."""
         found = checks.finite_numbers("q", q, self.robot.nq)
         normalized(self.robot.model, found)
         return found
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
-        """Return the Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
+        """Return the Contacts at configurations q (..., nq), without forces. far: all points of all pairs."""
         lead, entry = q.shape[:-1], touches_entry(q.ndim > 1)
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         detect, size = np.zeros(1, dtype=np.int64), max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
@@ -209,9 +210,9 @@ class ContactModel:
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: Any, dt: float, *given: Any, contacts: int | None = None,
                 watch: Callable | None = None, **options: Any) -> Samples:
-        """Return the Samples of Rollouts.samples, with reports of all contacts, or of the first `contacts`. Where more
-        touch than there is room for, they are made anew with more room. Raises ValueError, with the time, for more than
-        max_contacts, and for a dt of less than LEAST_STEP. watch(q): as of Rollouts.samples, without the report."""
+        """Return the Samples of Rollouts.samples, with reports of all contacts, or of the first `contacts`. If the
+        capacity is exceeded, the rollout is repeated with a larger one. Raises ValueError, with the time, for more than
+        max_contacts, and for dt < LEAST_STEP. watch(q): as for Rollouts.samples, without the report."""
         if checks.positive("dt", dt) < LEAST_STEP:
             raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         while True:
@@ -224,7 +225,7 @@ class ContactModel:
                 return watch(q) if watch else nullcontext()
             try:
                 found = rollouts.samples(q0, qd0, effort, dt, *given, reported=numbers, watch=watched, **options)
-            except Exception:                       # not of the motion, if contacts had no room
+            except Exception:                       # not due to the motion if the capacity was exceeded
                 if reports and (missed := reports[0][..., RESIDUALS].max(initial=0.0)) > 0.0 and self.grow(
                         most, missed):
                     continue
@@ -238,8 +239,8 @@ class ContactModel:
 
     def step(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None, dt: float, integrator: str
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return the state (q, qd) after a step of one state, and its report, with the bits of `samples`. None where
-        samples must do it: before `prepare_step`, for arguments that need to be converted, and to warn."""
+        """Return the state (q, qd) after a step of one state, and its report, bit-identical to `samples`. Return None
+        if `samples` must be used: before `prepare_step`, for arguments that need conversion, and for warnings."""
         free = self._room.steps.get(integrator)
         if not free or not isinstance(dt, float) or not LEAST_STEP <= dt < np.inf:
             return None
@@ -259,7 +260,7 @@ class ContactModel:
         return here, rate, found
 
     def prepare_step(self, integrator: str) -> None:
-        """Let `step` serve this integrator, of which `samples` has made a step."""
+        """Prepare `step` for an integrator that `samples` has used."""
         most, _, rollouts, steps = self._room
         if not (free := steps.setdefault(integrator, [])):
             one, settings, pool = rollouts.step_entry(integrator, False, None)
@@ -272,7 +273,7 @@ class ContactModel:
         return Residuals(*(report[..., k] for k in (*range(RESIDUALS), UNSOLVED)))
 
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
-        """Warn where a rollout diverged, left limits, or where the solver did not converge."""
+        """Warn if a rollout diverged, left limits, or if the solver did not converge."""
         if found.diverged:
             warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps, False)
         if found.left:
@@ -295,7 +296,7 @@ class ContactModel:
         places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
         found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
         there = found[..., KEY] >= 0.0
-        if there.ndim > 1 and (there[..., 1:] & ~there[..., :-1]).any():    # places that other states of a batch need
+        if there.ndim > 1 and (there[..., 1:] & ~there[..., :-1]).any():    # rows used only by other states of a batch
             order = np.argsort(~there, axis=-1, kind="stable")
             found = np.take_along_axis(found, order[..., None], axis=-2)
         found = found[..., :most, :]
@@ -310,11 +311,11 @@ class ContactModel:
 
 
 def _with_shape(collider):
-    """Return the name of a collider, and what it is."""
+    """Return the name of a collider and its kind, for messages."""
     return f"{collider.name} ({collider.shape.kind.replace('_', ' ')})"
 
 
-FIRST = 64              # contacts at once that tables have room for at first
-MAX_CONTACTS = 2048     # at once, unless another number is given: docs/contacts.md has their memory
-LEAST_STEP = 1e-100     # s: squares of what moves by the margin in it are finite
-FARTHEST = 1e8          # m: gaps that distances know of
+FIRST = 64              # initial capacity for contacts
+MAX_CONTACTS = 2048     # at once, by default; docs/contacts.md documents their memory
+LEAST_STEP = 1e-100     # s: squared velocities of margin / dt stay finite
+FARTHEST = 1e8          # m: largest gap for distances

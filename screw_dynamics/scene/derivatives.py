@@ -1,4 +1,4 @@
-"""Derivatives of a scene's steps and rollouts, through the modes of their contacts."""
+"""Derivatives of a scene's steps and rollouts, for fixed contact modes."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +15,7 @@ from screw_dynamics.simulation.rollout_arguments import efforts
 from .linearization import SLIDING, ContactModes, Step, StepModel, differentiate
 from .touch_derivatives import TouchRows
 
-LANDED = 1e-9           # m: gaps up to this are none, unless another bound is given
+LANDED = 1e-9           # m: smaller gaps count as closed by default
 DERIVED = ("semi_implicit_euler",)
 
 
@@ -27,8 +27,8 @@ def refuse_loops(contact_model: Any) -> None:
 
 
 class SceneDerivatives(RolloutDerivatives):
-    """A rollout of a scene and what it is to first order, as RolloutDerivatives; and `models`, the StepModel of each of
-    its steps, with the modes of its contacts. One state, no batch."""
+    """A rollout of a scene and its first derivatives, as in RolloutDerivatives. models: the StepModel of each step,
+    with its contact modes. One state, no batch."""
 
     def __init__(self, contact_model: Any, q0: ArrayLike, qd0: ArrayLike | None, effort: ArrayLike | None, dt: float,
                  steps: int, integrator: str, friction: bool, limits: bool, forces: Forces, landed: float):
@@ -60,7 +60,7 @@ class SceneDerivatives(RolloutDerivatives):
 
 
 class SceneLinearization:
-    """Methods of derivatives of a scene."""
+    """Methods for derivatives of a scene."""
 
     def linearize(self: Any, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
@@ -89,10 +89,10 @@ class SceneLinearization:
         t : float, optional
             Time in s.
         landed : float, optional
-            Gap in m up to which a contact is in touch, with normal velocity 0 whatever deviations do to its gap. A
-            contact that lands from farther off has the velocity -gap / dt.
+            Gap in m up to which a contact counts as closed: its normal velocity stays 0 for any deviation of its gap. A
+            contact that closes a larger gap has the velocity -gap / dt.
         strict : bool, optional
-            Refuse contacts whose modes are ambiguous.
+            Raise an error for contacts whose modes are ambiguous.
         threads : int, optional
             Number of threads for a batch.
 
@@ -106,13 +106,14 @@ class SceneLinearization:
         ------
         ValueError
             If contacts rebound, or have torsional or rolling friction, or if the scene has closed loops. With `strict`,
-            if a margin is 0 to machine precision, or if the modes leave derivatives open; the message names the pair
+            if a margin is 0 to machine precision, or if the modes do not determine derivatives; the message names the
+            pair
             and its margin.
 
         Notes
         -----
         The model is exact while contacts keep their modes: open, sticking, or sliding along their velocity. The
-        StepModel has these modes with their margins. docs/contacts.md has the method.
+        StepModel has these modes with their margins. docs/contacts.md documents the method.
         """
         contact_model, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
@@ -144,7 +145,7 @@ class SceneLinearization:
                             dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                             friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
                             ) -> SceneDerivatives:
-        """Simulate one state, with derivatives through the modes of its contacts.
+        """Simulate one state, with derivatives for fixed contact modes.
 
         Parameters
         ----------
@@ -167,7 +168,7 @@ class SceneLinearization:
         forces : sequence of Element, optional
             Elements of screw_dynamics.forces.
         landed : float, optional
-            Gap in m up to which a contact is in touch, as in linearize.
+            Gap in m up to which a contact counts as closed, as in linearize.
 
         Returns
         -------
@@ -208,21 +209,21 @@ class SceneLinearization:
         forces : sequence of Element, optional
             Elements of screw_dynamics.forces.
         landed : float, optional
-            Gap in m up to which a contact is in touch, as in linearize.
+            Gap in m up to which a contact counts as closed, as in linearize.
 
         Returns
         -------
         value : ndarray
             Value of the cost.
         gradient : RolloutGradient
-            Derivatives by the initial state and the efforts, through the modes of the contacts.
+            Derivatives by the initial state and the efforts, for fixed contact modes.
         """
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         forces=forces, landed=landed).gradient(cost)
 
 
 def _refuse(pairs, model):
-    """Raise ValueError for the first contact whose mode is ambiguous, and where modes do not determine derivatives."""
+    """Raise ValueError for the first contact whose mode is ambiguous, or if the modes do not determine derivatives."""
     contacts = model.contacts
     for k in np.flatnonzero(contacts.ambiguous):
         first, second = pairs[contacts.pair[k]]

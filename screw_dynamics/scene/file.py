@@ -1,7 +1,7 @@
-"""A scene as a YAML file has it: robots, ground, materials and objects; docs/scene_files.md has the schema.
+"""Scene files in YAML: robots, ground, materials and objects; docs/scene_files.md documents the schema.
 
-PyYAML reads it, an extra (pip install pyyaml). What is not known, of a wrong type or not finite is refused, with file,
-element and value."""
+Requires the optional dependency PyYAML (pip install pyyaml). Unknown keys, wrong types and non-finite values are
+rejected, with file, element and value."""
 from __future__ import annotations
 
 import os
@@ -36,9 +36,8 @@ COEFFICIENTS = Material._fields
 
 @dataclass(frozen=True, eq=False)
 class RobotInScene:
-    """A robot of a scene file: its URDF, a path or address; where its root is, pose (4, 4); what comes before its
-    names; whether its root link moves freely, and from which link on it is taken; its SRDF; {link: Material}; pairs of
-    links that are not looked at."""
+    """A robot of a scene file: path or address of its URDF; pose (4, 4) of its root; prefix of its names; True if its
+    root link floats; base link; SRDF; {link: Material}; disabled pairs of links."""
 
     urdf: str
     pose: np.ndarray = field(default_factory=lambda: np.eye(4))
@@ -52,7 +51,7 @@ class RobotInScene:
 
 @dataclass(frozen=True, eq=False)
 class SceneFile:
-    """The content of a scene file. material: of all surfaces without their own; gravity (3,) in m/s^2."""
+    """The content of a scene file. material: default of all surfaces; gravity (3,) in m/s^2."""
 
     robots: tuple[RobotInScene, ...] = ()
     objects: tuple[SceneObject, ...] = ()
@@ -64,9 +63,8 @@ class SceneFile:
 
 # ------------------------------------------------------------------------------------------------- reading
 def read_scene(source: str | os.PathLike, folder: str | os.PathLike | None = None) -> SceneFile:
-    """Return the SceneFile of a path, or of YAML text, which has a line break. folder: where files are that it names by
-    relative paths; by default its own, or the working folder of text. Raises ValueError naming file, element and
-    value."""
+    """Return the SceneFile of a path, or of YAML text, which contains a line break. folder: base of relative paths, by
+    default that of the file, or the working directory for text. Raises ValueError naming file, element and value."""
     text, path = source, None
     if not isinstance(source, str) or "\n" not in source:
         path = Path(source)
@@ -152,7 +150,8 @@ def _object(given: Element, materials: Mapping[str, Material]) -> SceneObject:
 
 
 def _shape(given: Element, placed: bool) -> tuple[Shape, np.ndarray]:
-    """Return a shape; placed: at its own pose in its object, and alone in its mapping."""
+    """Return a shape and its pose in its object; placed: the mapping may contain a pose, and nothing besides the
+    shape."""
     kind = given.take("shape", one_of((*SHAPES, "mesh")))
     if kind is None:
         raise ValueError(f"{given.where}: shape is missing; it must be one of {', '.join((*SHAPES, 'mesh'))}")
@@ -194,14 +193,14 @@ def _pose(given: Element) -> np.ndarray:
         largest = np.abs(quaternion).max()
         if not largest > 0.0:
             raise ValueError(f"{given.at('quaternion')} 0 0 0 0 has no direction")
-        direction = quaternion / largest                    # whose square is a number, of any length
+        direction = quaternion / largest                    # avoids overflow of its square
         C[:3, :3] = _rotation(direction / np.linalg.norm(direction))
     C[:3, 3] = given.take("xyz", vector(3), np.zeros(3))
     return C
 
 
 class _Angles:
-    """Roll, pitch and yaw as an <origin> has them."""
+    """Roll, pitch and yaw, as in a URDF <origin>."""
 
     xyz = None
 
@@ -221,7 +220,7 @@ def _coefficients(given: Element, default: Material) -> Material:
 
 
 def _material(where: str, value: Any, materials: Mapping[str, Material], folder: Path, default: Material) -> Material:
-    """Return a material by its name, or as a mapping of coefficients; those that are missing are the default's."""
+    """Return a material by its name, or from a mapping of coefficients; `default` provides missing ones."""
     if isinstance(value, str):
         return _known_material(materials)(where, value)
     given = Element(where, value, folder)
@@ -240,8 +239,8 @@ def _known_material(materials: Mapping[str, Material]) -> Callable[[str, Any], M
 
 # ------------------------------------------------------------------------------------------------- writing
 def write_scene(scene: SceneFile, path: str | os.PathLike | None = None) -> str:
-    """Return the YAML text of a SceneFile, which reads as the same again; also into a file, if a path is given. Meshes
-    are written as the points of their hulls, files by absolute paths."""
+    """Return the YAML text of a SceneFile, which `read_scene` reads back unchanged; write it to a file if a path is
+    given. Meshes are written as the points of their hulls, files by absolute paths."""
     data: dict[str, Any] = {"gravity": list(scene.gravity), "ground": scene.ground, **scene.material._asdict(),
                             "combination": scene.combination._asdict()}
     if scene.robots:

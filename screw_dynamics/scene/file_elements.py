@@ -1,4 +1,4 @@
-"""Elements of a scene file, and checks of their values: each says where in the file what is wrong."""
+"""Elements of a scene file, with validation of their values. Errors report the location in the file."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from screw_dynamics.urdf.location import locate_beside
 
 
 class Element:
-    """A mapping of the file: what is taken from it by its keys; `end` refuses what is left."""
+    """A mapping of the file. Values are taken by key; `end` rejects the remaining keys."""
 
     def __init__(self, where: str, data: Any, folder: Path):
         self.where, self.folder = where, folder
@@ -36,7 +36,7 @@ class Element:
         return f"{self.where}: {key}" if self.where else key
 
     def elements(self, key: str) -> list[Element]:
-        """Return the mappings of a list, called by their names, or their numbers."""
+        """Return the elements of a list, identified in messages by their names, or their indices."""
         found = []
         for k, each in enumerate(self.take(key, a_list, [])):
             name = each.get("name") if isinstance(each, dict) else None
@@ -49,7 +49,7 @@ class Element:
         return self.take(key, mapping, {})
 
     def file(self, key: str) -> str | None:
-        """Return the path of a file that exists, given relative to the folder, or by an address."""
+        """Return the path of an existing file, relative to the folder, or its address."""
         def found(where, value):
             try:
                 return str(locate_beside(a_text(where, value), self.folder))
@@ -58,52 +58,52 @@ class Element:
         return self.take(key, found)
 
     def end(self) -> None:
-        """Refuse keys that nothing has taken."""
+        """Raise an error for keys that were not taken."""
         for key in self._data:
             if key not in self._known:
                 raise ValueError(f"{self.at(str(key))[:200]} is not known here; known are {', '.join(self._known)}")
 
 
 def shown(x: Any) -> str:
-    """Return a value as messages show it."""
+    """Return a value formatted for messages."""
     return "nothing" if x is None else checks.described(x)
 
 
 def a_text(where: str, x: Any) -> str:
-    """Text."""
+    """Return a validated text."""
     if not isinstance(x, str):
         raise ValueError(f"{where} must be text, not {shown(x)}")
     return x
 
 
 def a_list(where: str, x: Any) -> list:
-    """Return a list."""
+    """Return a validated list."""
     if not isinstance(x, list):
         raise ValueError(f"{where} must be a list, not {shown(x)}")
     return x
 
 
 def mapping(where: str, x: Any) -> dict:
-    """Return a mapping of names to values."""
+    """Return a validated mapping of names to values."""
     if not isinstance(x, dict) or not all(isinstance(key, str) for key in x):
         raise ValueError(f"{where} must be a mapping of names to values, not {shown(x)}")
     return x
 
 
 def two_links(where: str, x: Any) -> tuple[str, str]:
-    """Two names."""
+    """Return two validated names."""
     if not isinstance(x, list) or len(x) != 2:
         raise ValueError(f"{where} must be two links, not {shown(x)}")
     return a_text(where, x[0]), a_text(where, x[1])
 
 
 def numbers(where: str, x: Any) -> Any:
-    """Return a number, or lists of numbers."""
+    """Return a validated number, or lists of numbers."""
     return checks.number(where, x) if not isinstance(x, list) else checks.finite_numbers(where, _no_flags(where, x))
 
 
 def _no_flags(where: str, x: Any) -> Any:
-    """Return the lists, in which nothing is True or False, which NumPy takes for numbers."""
+    """Return lists without True and False, which NumPy would accept as numbers."""
     for each in x:
         if isinstance(each, list):
             _no_flags(where, each)
@@ -113,15 +113,15 @@ def _no_flags(where: str, x: Any) -> Any:
 
 
 def vector(size: int) -> Callable[[str, Any], np.ndarray]:
-    """Return the check of a vector of so many finite numbers."""
+    """Return the validator of a vector of `size` finite numbers."""
     return lambda where, x: checks.vector(where, _no_flags(where, a_list(where, x)), size)
 
 
 def array(*shape: int) -> Callable[[str, Any], np.ndarray]:
-    """Return the check of finite numbers in a shape."""
+    """Return the validator of finite numbers in a shape."""
     return lambda where, x: poses.numbers(where, "array", _no_flags(where, a_list(where, x)), shape)
 
 
 def one_of(names: Collection[str]) -> Callable[[str, Any], str]:
-    """Return the check of one of these names."""
+    """Return the validator of one of these names."""
     return lambda where, x: checks.one_of(where, a_text(where, x), tuple(names))

@@ -1,9 +1,10 @@
-"""The update of a step with contacts in fixed axes: velocities of bodies that turn while they slide, in the axes at
-its start, and where it leads.
+"""The update of a step with contacts in fixed axes: velocities of joints that rotate and translate, in the axes at the
+start of the step, and the displacement.
 
-Contacts see velocities (w, v) of a joint that turns and slides in the axes at the start of the step, where its slide is
-v + h w x v of what forward dynamics has in axes that turn. The step turns it by h w, and slides it straight on by h v;
-then its velocities are in the axes at the end. The maps are those of algorithms/space.py, here to first order."""
+The contact solver uses velocities (w, v) of such a joint in the axes at the start of the step. Its translation there is
+v + h w x v for a velocity v from forward dynamics in rotating axes. The step rotates the joint by h w, and translates
+it along a straight line by h v; then its velocities are transformed to the axes at the end. The maps are those of
+algorithms/space.py, to first order."""
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
-TURNS = {"spherical": 3, "planar": 1, "free": 3}        # of Lie-group joints: how many of their velocities turn
+TURNS = {"spherical": 3, "planar": 1, "free": 3}        # number of rotational velocities of Lie-group joints
 
 
 class Motion(NamedTuple):
@@ -32,14 +33,14 @@ def _joints(model: Model) -> Iterator[tuple[slice, slice]]:
 
 
 def _crossing(v):
-    """Return the matrix C with C w = w x v, of slides v (3) and turns w (3), or in a plane v (2) and w (1)."""
+    """Return the matrix C with C w = w x v, for v (3) and w (3), or in a plane v (2) and w (1)."""
     if len(v) == 2:
         return np.array([[-v[1]], [v[0]]])
     return np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
 
 
 def _turned(model, u):
-    """Rotations exp(-w) and dexp_(-w) of displacements u (n) that turn by w, as matrices (n, n)."""
+    """Return the maps exp(-w) and dexp_(-w), as matrices (n, n), of the rotational parts w of displacements u (n)."""
     u = u.copy()
     for _, slide in _joints(model):
         u[slide] = 0.0
@@ -48,8 +49,8 @@ def _turned(model, u):
 
 def without_turning(model: Model, h: float, begin: np.ndarray, v: np.ndarray, dv: np.ndarray
                     ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities v (n) after a time h, that were `begin`, in the axes of then, and their derivatives (n, 3n), of which
-    those by `begin` are the second n."""
+    """Return velocities v (n) after a time h in the axes of the start, where they were `begin`, and their derivatives
+    (n, 3n). The second n columns are the derivatives by `begin`."""
     v, dv, n = v.copy(), dv.copy(), len(v)
     for turn, slide in _joints(model):
         if slide.stop > slide.start:
@@ -62,7 +63,7 @@ def without_turning(model: Model, h: float, begin: np.ndarray, v: np.ndarray, dv
 
 
 def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: np.ndarray) -> Motion:
-    """Return the Motion of a step from q (nq) that ends with these."""
+    """Return the Motion of a step from q (nq) to q_after with the final velocities qd_after."""
     u, after = robot.difference(q, q_after), qd_after.copy()
     T, E, _ = _turned(robot.model, u)
     shift = u / h
@@ -74,8 +75,8 @@ def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: n
 
 def at_end(model: Model, h: float, shift: np.ndarray, qd_after: np.ndarray, by_shift: np.ndarray, by_after: np.ndarray
            ) -> np.ndarray:
-    """Return the derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): the
-    velocities there."""
+    """Return the derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): velocities
+    at the end."""
     n = len(shift)
     T, E, _ = _turned(model, h * shift)
     dq = T @ np.eye(n, 3 * n) + E @ (h * by_shift)

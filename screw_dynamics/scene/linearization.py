@@ -1,9 +1,10 @@
-"""x+ = A x + B u over a step with contacts, whose modes are held: open, sticking, or sliding along their velocity.
+"""Linear model x+ = A x + B u of a step with contacts with fixed modes: open, sticking, or sliding along their
+velocity.
 
-A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the directions
-that a contact holds, a of moving surfaces and gaps. Its derivative is that of these equations, M dw + dM w = J^T dx +
-dJ^T x, at the x of the step; twice, since penetrations are corrected by a second problem of the same form. dM is that
-of inverse dynamics, dJ that of touch_derivatives.py."""
+A step solves M w = J^T x for the change w of velocities by impulses x, with J (v0 + w) + a = 0 along the constrained
+directions of the contacts; a is due to moving surfaces and gaps. The derivative of these equations, M dw + dM w = J^T
+dx + dJ^T x, is evaluated at the x of the step; twice, since penetrations are corrected by a second problem of the same
+form. dM is that of inverse dynamics, dJ that of touch_derivatives.py."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -17,24 +18,24 @@ from .fixed_axes_update import at_end, motion, without_turning
 from .touch_derivatives import Rows, TouchRows
 
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
-STILL = 1e-9            # of the largest velocity of a contact without impulses: less is none
-NEAR = 1e-7             # of that, and of the largest impulse: margins that are less are said to be ambiguous
-AT_REST = 1e-13         # of the largest velocity: that of a joint which is held
-DEPENDENT = 1e-11       # of singular values: rows that others hold
-SHARED = 1e-7           # of the largest of rows: what impulses that others undo may add up to
-CORRECTED = 1e-11       # m: a correction of penetrations that is less is none
+STILL = 1e-9            # relative to the largest contact velocity without impulses: smaller ones count as 0
+NEAR = 1e-7             # relative to this velocity, and to the largest impulse: smaller margins are ambiguous
+AT_REST = 1e-13         # relative to the largest velocity: of a joint at rest
+DEPENDENT = 1e-11       # of singular values: dependent rows
+SHARED = 1e-7           # relative to the largest row: bound of the net effect of internal impulses
+CORRECTED = 1e-11       # m: a smaller correction of penetrations counts as none
 
 
 class ContactModes(NamedTuple):
     """The contacts (k) of a step and their modes.
 
-    pair: index of scene.pairs; gap (k,) in m where the step begins; point, normal, and the force on the first (k, 3) in
-    N, in the root link's frame; velocity (k, 3) at the end of the step, of the first's point less that of the second's,
-    in m/s; mode: "open", "sticking" or "sliding".
+    pair: index into scene.pairs. gap (k,): m, at the start of the step. point, normal, and the force on the first (k,
+    3) in N: in the root link's frame. velocity (k, 3): at the end of the step, of the first's point less that of the
+    second's, m/s. mode: "open", "sticking" or "sliding".
 
-    How far a contact is from another mode: opening (k,), of open ones gap / dt and the normal velocity in m/s, of
-    closed ones the normal impulse in N s; slipping (k,), of sticking ones by how much friction could be larger, in N s,
-    of sliding ones the speed in m/s, else inf. ambiguous (k,): one of them is 0 but for rounding."""
+    Margins to another mode. opening (k,): of open contacts gap / dt plus the normal velocity in m/s, of closed ones the
+    normal impulse in N s. slipping (k,): of sticking contacts the unused friction impulse in N s, of sliding ones the
+    speed in m/s, else inf. ambiguous (k,): True if a margin is 0 to machine precision."""
 
     pair: np.ndarray
     gap: np.ndarray
@@ -49,12 +50,12 @@ class ContactModes(NamedTuple):
 
 
 class StepModel(NamedTuple):
-    """A (..., 2n, 2n) and B (..., 2n, n) of a step, of deviations (dq, dqd) along the joint twists and dtau; the state
-    q, qd after it; determined (...): whether the modes determine these derivatives; and the ContactModes that are held,
-    of several states a list.
+    """Linear model of a step: A (..., 2n, 2n) and B (..., 2n, n) for deviations (dq, dqd) along the joint twists and
+    dtau; the state q, qd after the step; determined (...): True if the modes determine these derivatives; and the
+    ContactModes, a list for a batch.
 
-    They do not where contacts share a load in a way that no law determines, and slide in different directions, as the
-    four feet of a table that turns: then A and B are those of the least change of the impulses."""
+    Derivatives are not determined if contacts share a load in a statically indeterminate way, and slide in different
+    directions, as the four feet of a rotating table. Then A and B are those of the least change of the impulses."""
 
     A: np.ndarray
     B: np.ndarray
@@ -65,7 +66,7 @@ class StepModel(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a scene: where it begins, what acts, how long it is, where it ends, and its report."""
+    """A step of a scene: initial state, actuation, length, final state and report."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -77,7 +78,7 @@ class Step(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Data of a problem: its unknown z, a velocity, the impulses x (k, 3), velocities c (k, 3) of contacts, modes (k,),
+    """Data of a problem: its unknown z, a velocity; impulses x (k, 3), velocities c (k, 3) and modes (k,) of contacts;
     and joints at rest."""
 
     z: np.ndarray
@@ -88,7 +89,7 @@ class _Held(NamedTuple):
 
 
 def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float) -> StepModel:
-    """Return the StepModel of a step. landed: gaps up to this (m) are 0, and do not allow any approach."""
+    """Return the StepModel of a step. landed: gaps up to this (m) count as 0: such contacts cannot approach."""
     robot, n, h = contact_model.robot, contact_model.robot.n, step.h
     pair, point, gap, force = _read(contact_model, step.report)
     given = rows.at(step.q, pair, point)
@@ -110,7 +111,7 @@ def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float
                          given.J @ free + a, (pair, gap, force))
     by_after, determined = _respond(inertia, given, mu, held, after - free, dv0, da)
 
-    # what corrects penetrations: velocities of the displacement alone
+    # Correction of penetrations: velocities of the displacement only.
     moved = shift - after
     moved[np.abs(moved) < 1e-15 / h] = 0.0
     da[..., :n] = 0.0
@@ -124,8 +125,7 @@ def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float
 
 
 def _read(contact_model, report):
-    """Return the contacts of a report: pairs, points in these, gaps, and forces on the first in axes of the root
-    link."""
+    """Return the contacts of a report: pairs, point indices, gaps, and forces on the first in axes of the root link."""
     found = report[RESIDUALS + EXCESS:].reshape(-1, OF_CONTACT)
     there = found[:, 0] >= 0.0
     contacts, key = contact_model.contacts(report), found[there, 0].astype(int)
@@ -135,7 +135,7 @@ def _read(contact_model, report):
 
 
 def _still(robot, step):
-    """Return the joints that stops and dry friction hold at rest."""
+    """Return the indices of velocities held at rest by stops and dry friction."""
     model, acts = robot.model, step.actuation.dry(robot) > 0.0
     if step.actuation.limits:
         single = model.places_in_q >= 0
@@ -146,7 +146,7 @@ def _still(robot, step):
 
 # ------------------------------------------------------------------------------------------------- modes
 def _modes(contact_model, step, given: Rows, found, mu, free, told):
-    """Return the modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
+    """Return the _Held data with the contact modes, and the ContactModes. free (k, 3): velocities without impulses."""
     (pair, gap, force), x, c = told, found.x, found.c
     still = STILL * np.abs(free).max(initial=0.0) + 10.0 * step.report[:RESIDUALS].max()
     speed, friction = np.hypot(c[:, 0], c[:, 1]), np.hypot(x[:, 0], x[:, 1])
@@ -161,7 +161,7 @@ def _modes(contact_model, step, given: Rows, found, mu, free, told):
     there = contacts.pair >= 0
     begin = given.J[:, 2] @ step.qd + given.belt[:, 2]
     falls = np.minimum(begin, free[:, 2] - gap / step.h)
-    approach = np.where(gap > 0.0, falls, begin)                # what is closed already is not pushed in by gravity
+    approach = np.where(gap > 0.0, falls, begin)                # gravity does not push in a closed contact
     rebounds = (approach < -contact_model.slow) & (gap + step.h * approach < 0.0) | closed & (c[:, 2] > 1e3 * still)
     _refuse(contact_model, pair, closed, rebounds)
     velocity = c.copy()
@@ -172,7 +172,7 @@ def _modes(contact_model, step, given: Rows, found, mu, free, told):
 
 
 def _refuse(contact_model, pair, closed, rebounds):
-    """Raise ValueError for laws whose derivatives are not known here."""
+    """Raise ValueError for contact laws without derivatives here: restitution, torsional and rolling friction."""
     for k, row in enumerate(contact_model.pairs[i] for i in pair):
         acts = {"restitution": rebounds[k], "torsion": closed[k], "rolling": closed[k]}
         for what in acts:
@@ -183,11 +183,10 @@ def _refuse(contact_model, pair, closed, rebounds):
 
 
 def _corrections(inertia, given, mu, held, moved, ends, h):
-    """Return the _Held of contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of
-    the step without it, over h.
+    """Return the _Held of contacts in the second problem, with the unknown `moved` (n). ends (k,): gaps at the end of
+    the step without correction, divided by h.
 
-    Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction.
-    """
+    If there is no correction, closed contacts do not move, with friction in all directions."""
     c = given.J @ moved
     c[:, 2] += ends
     closed = held.mode != OPEN
@@ -207,7 +206,7 @@ def _corrections(inertia, given, mu, held, moved, ends, h):
 
 
 def _directions(given, mu, c, mode):
-    """Return the rows of forces that contacts may have, and of each its contact and its direction along t, s and n."""
+    """Return the rows of admissible contact forces, and for each row its contact and its direction along t, s and n."""
     rows, of = [], []
     for k, each in enumerate(mode):
         if each == STICKING:
@@ -230,7 +229,7 @@ def _drag(mu, c):
 
 # ------------------------------------------------------------------------------------------------- derivatives
 class _Inertia:
-    """M and what force elements at the end of a step add to it, its inverse, and the derivatives of M w."""
+    """M plus the added inertia of force elements at the end of a step, its inverse, and the derivatives of M w."""
 
     def __init__(self, robot, q, added):
         self._robot, self._q, self._added = robot, q, added
@@ -251,11 +250,10 @@ class _Inertia:
 
 
 def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
-    """Return the derivatives (n, 3n) of z, whose change by impulses is w, from those that it would have without, dz,
-    and those of a (k, 3, 3n); and whether the modes determine them.
+    """Return the derivatives (n, 3n) of z, and True if the modes determine them. w: change of z by impulses. dz:
+    derivatives of z without impulses. da (k, 3, 3n): derivatives of a.
 
-    A contact that slides has x = x_n (n - mu d), d its direction, which turns with its velocity: across d
-    dx = -mu x_n dc / |c|."""
+    A sliding contact has x = x_n (n - mu d), with d the direction of its velocity; across d, dx = -mu x_n dc / |c|."""
     n = len(w)
     by_x = -inertia.by(w)
     by_x[:, :n] += np.einsum("kr,krij->ij", held.x, given.J_by_q)
@@ -294,6 +292,6 @@ def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
     U, values, Vt = np.linalg.svd(size[:, None] * S * size)
     rank = int((values > DEPENDENT * values[0]).sum())
     y = Vt[:rank].T @ (U[:, :rank].T @ (size[:, None] * (E @ dz + np.array(rates))) / values[:rank, None])
-    scaled = size[:, None] * D                      # by impulses that contacts share as they like nothing may change
+    scaled = size[:, None] * D                      # internal impulses must not change z
     idle = np.abs(Vt[rank:] @ scaled).max(initial=0.0) <= SHARED * np.abs(scaled).max()
     return dz - inertia.inverse @ scaled.T @ y, bool(idle)

@@ -1,4 +1,4 @@
-"""A model of MuJoCo with what touches in it: its geoms as shapes on links, and its pairs with their friction."""
+"""Collision geometry of a MuJoCo model: geoms as shapes on links, and pairs with their friction."""
 import os
 from typing import Any, NamedTuple
 
@@ -15,13 +15,13 @@ from screw_dynamics.urdf.collisions import VERTICES
 from screw_dynamics.urdf.error import issue, listed
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)               # mjtGeom
-SLIDING, TORSION, ROLLING = 3, 4, 6             # the least condim with which there is friction of a kind
+SLIDING, TORSION, ROLLING = 3, 4, 6             # least condim with this kind of friction
 DEFAULTS = {"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0)}
 
 
 class MjcfScene(NamedTuple):
-    """The content of a MuJoCo model: the Model, free bodies among its own; gravity (3,); its shapes; the pairs (i, j)
-    of these that may touch, i < j, and the Material between each two."""
+    """The content of a MuJoCo model: the Model, with its free bodies; gravity (3,); its shapes; the pairs (i, j), i <
+    j, of shapes that may touch, and the Material of each pair."""
 
     model: Model
     gravity: np.ndarray
@@ -31,16 +31,16 @@ class MjcfScene(NamedTuple):
 
 
 def read_mjcf_scene(source: Any, folder: str | os.PathLike | None = None, vertices: int = VERTICES) -> MjcfScene:
-    """Return the MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as of read_mjcf.
+    """Return the MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as for read_mjcf.
 
-    Geoms that some pair has, or that could touch others by contype or conaffinity, are shapes: planes, spheres,
-    capsules, boxes, cylinders, height fields; of a mesh its convex hull, which touches in MuJoCo too, with at most so
-    many vertices. Pairs are MuJoCo's: by contype and conaffinity, without those of one body or of a body and its
-    parent, and without <exclude>; and each <pair>. Of two geoms that of the higher priority, or the larger value, has
-    the friction, sliding, torsional and rolling as condim has it.
+    Shapes are the geoms of pairs, or with contype or conaffinity for other geoms: planes, spheres, capsules, boxes,
+    cylinders, height fields; for a mesh its convex hull, as in MuJoCo, with at most `vertices` vertices. Pairs are
+    MuJoCo's: by contype and conaffinity, without those of one body or of a body and its parent, and without <exclude>;
+    and each <pair>. Friction is that of the geom with the higher priority, or the maximum: sliding, torsional and
+    rolling, according to condim.
 
-    Nothing is soft here, and nothing rebounds: an MjcfWarning names margins, gaps, solref and solimp that are ignored,
-    and geoms that are left out: ellipsoids, signed distances, flat meshes."""
+    Contacts are rigid without rebound. An MjcfWarning names ignored margins, gaps, solref and solimp, and omitted
+    geoms: ellipsoids, signed distances, flat meshes."""
     mj = mjcf.compiled(source, folder)
     model = model_of(mj, touching=True)
     bodies, geoms = names_of(mj.nbody, mj.body, "body"), names_of(mj.ngeom, mj.geom, "geom")
@@ -72,8 +72,8 @@ def _has_contacts(mj):
 
 
 def _dynamic_pairs(mj):
-    """{(geom, geom): Material} by contype and conaffinity."""
-    from mujoco import mjtDisableBit  # whose numbers depend on the version
+    """Return {(geom, geom): Material} by contype and conaffinity."""
+    from mujoco import mjtDisableBit  # their numbers depend on the version
 
     excluded = {frozenset((int(signature) >> 16, int(signature) & 0xffff)) for signature in mj.exclude_signature}
     welded, parent = mj.body_weldid, mj.body_weldid[mj.body_parentid[mj.body_weldid]]
@@ -92,7 +92,7 @@ def _dynamic_pairs(mj):
 
 
 def _between(mj, i, j):
-    """Return the material of two geoms."""
+    """Return the combined material of two geoms."""
     if mj.geom_priority[i] != mj.geom_priority[j]:
         k = i if mj.geom_priority[i] > mj.geom_priority[j] else j
         return _material(mj.geom_friction[k], mj.geom_condim[k])
@@ -100,7 +100,7 @@ def _between(mj, i, j):
 
 
 def _given_pairs(mj):
-    """{(geom, geom): Material} of each <pair>; of friction in two directions the smaller."""
+    """Return {(geom, geom): Material} of each <pair>; for anisotropic friction the smaller coefficient."""
     found = {}
     for k in range(mj.npair):
         along, across, torsion, *rolling = mj.pair_friction[k]
@@ -145,7 +145,7 @@ def _height_field(mj, k):
 
 
 def _ignored(mj, geoms, shapes, left_out):
-    """Return the text of the one warning."""
+    """Return the text of the warning about ignored features."""
     used = list(shapes)
     named = {what: [geoms[k] for k in used if not np.allclose(getattr(mj, f"geom_{what}")[k], usual, atol=1e-12)]
              for what, usual in {"margin": 0.0, "gap": 0.0, **DEFAULTS}.items()}

@@ -1,4 +1,4 @@
-"""Objects of a scene besides robots: of one shape or several, fixed or free."""
+"""Objects of a scene besides robots, of one or several shapes, fixed or free."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +17,20 @@ from screw_dynamics.model.configuration_space import quaternion
 from screw_dynamics.model.joining import FreeBody
 from screw_dynamics.screws import arrays
 
-NEGLIGIBLE = 1e-13      # of the largest moment of inertia: less is rounding
+NEGLIGIBLE = 1e-13      # relative to the largest moment of inertia: smaller ones are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class SceneObject:
-    """An object in a scene: a body that moves freely if it has a mass (kg), else fixed to the world.
+    """An object in a scene: a free body if it has a mass (kg), else fixed to the world.
 
-    shapes: a shape, (shape, pose (4, 4) in the object's frame), or several of these, which move as one. The mass is of
-    one density; or inertia (6, 6), about the origin of the object's frame, is given in its place. pose (4, 4): in the
-    world; of a free body, where it starts. friction, restitution, torsion and rolling as in Material, None: the
-    scene's. belt (3,): the velocity in m/s of its surface, in the object's frame, as of a conveyor.
+    shapes: a shape, (shape, pose (4, 4) in the object's frame), or several of these, rigidly connected. The mass has
+    uniform density; alternatively inertia (6, 6) is given, about the origin of the object's frame. pose (4, 4): in the
+    world; the initial pose of a free body. friction, restitution, torsion and rolling: as in Material; None: the
+    scene's. belt (3,): velocity of its surface in m/s, in the object's frame, as of a conveyor.
 
-    Raises ValueError naming the object and what is wrong: no shape, a mass that is not positive, a free plane, an
-    inertia with which it could not turn, a pose or a belt that is absurd."""
+    Raises ValueError naming the object and the error: no shape, a mass that is not positive, a free plane, an inertia
+    without resistance about some axis, a pose or a belt out of range."""
 
     name: str
     shapes: Any
@@ -77,18 +77,18 @@ class SceneObject:
 
     @property
     def of_one_density(self) -> bool:
-        """True if the inertia of a free object is that of its shapes, of one density."""
+        """True if the inertia of a free object is that of its shapes with uniform density."""
         try:
             return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
         except ValueError:              # an open mesh
             return False
 
     def but(self, **fields: Any) -> SceneObject:
-        """Return the object with other values of its fields. An inertia of one density follows the mass and the shapes;
-        one that is not stays until another is given, with its mass. mass=None: it is fixed; inertia=None: of one
+        """Return the object with other values of its fields. An inertia of uniform density follows the mass and the
+        shapes; another inertia stays until it is replaced, with its mass. mass=None: fixed. inertia=None: uniform
         density."""
         if fields.get("inertia") is not None:
-            fields = {"mass": None, **fields}                   # the inertia has it
+            fields = {"mass": None, **fields}                   # mass is part of the inertia
         elif "inertia" in fields or "mass" in fields and fields["mass"] is None or (
                 fields.keys() & {"mass", "shapes"} and self.free and self.of_one_density):
             fields = {**fields, "inertia": None}
@@ -96,12 +96,12 @@ class SceneObject:
 
     @property
     def body(self) -> FreeBody:
-        """The object as a body of a model, if it is free; q has its pose in the world."""
+        """The object as a body of a model, if it is free; q contains its pose in the world."""
         return FreeBody(self.name, self.inertia)
 
     @property
     def coordinates(self) -> np.ndarray:
-        """The pose of the object as the numbers (7,) of a free joint: x y z, and quaternion x y z w."""
+        """The pose of the object as coordinates (7,) of a free joint: x y z, and quaternion x y z w."""
         return coordinates_of(np.asarray(self.pose))
 
     def material(self, of_scene: Material) -> Material:
@@ -110,16 +110,16 @@ class SceneObject:
         return given.checked(f"object {self.name!r}")
 
     def on(self, link: str, of_scene: Material) -> list[CollisionShape]:
-        """Return the shapes of the object on a link: of a free body at their poses in it, of a fixed one on the root at
-        their poses in the world."""
+        """Return the shapes of the object on a link: for a free body at their poses in the body, for a fixed one at
+        their poses in the world, on the root."""
         C = np.eye(4) if self.free else np.asarray(self.pose)
         material = self.material(of_scene)
         return [CollisionShape(link, shape, C @ pose, material, self.name) for shape, pose in self.shapes]
 
 
 def placed(name: str, given: Any) -> tuple[tuple[Shape, np.ndarray], ...]:
-    """Shapes with their poses (4, 4), from a shape, a (shape, pose), or several of these. Raises ValueError with a
-    name."""
+    """Return shapes with their poses (4, 4), from a shape, a (shape, pose), or several of these. Raises ValueError,
+    naming `name`, for invalid ones."""
     if isinstance(given, Shape):
         return ((given, _kept(np.eye(4))),)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
@@ -139,8 +139,8 @@ def _has_shape(item):
 
 
 def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterable[str]) -> list[CollisionShape]:
-    """Return the CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves. Raises
-    ValueError for an unknown link, and for what is no shape."""
+    """Return the CollisionShapes of {link: shape, (shape, pose), or several of these}; CollisionShapes are returned
+    unchanged. Raises ValueError for an unknown link, and for an object that is no shape."""
     known = set(links)
     if not isinstance(shapes, Mapping):
         given = list(shapes)
@@ -155,8 +155,8 @@ def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterab
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """Return the shapes with other materials by {link: Material}, or its friction. Raises ValueError for an unknown
-    link, and for one without a shape, which touches nothing."""
+    """Return the shapes with materials replaced by {link: Material or friction}. Raises ValueError for an unknown link,
+    and for a link without a shape."""
     shapes = list(shapes)
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
@@ -172,12 +172,13 @@ def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Mat
 
 
 def coordinates_of(pose: np.ndarray) -> np.ndarray:
-    """Return the numbers (7,) in q of a free joint at a pose (4, 4)."""
+    """Return the coordinates (7,) in q of a free joint at a pose (4, 4)."""
     return np.concatenate((pose[:3, 3], quaternion(pose[:3, :3])))
 
 
 def _inertia(shapes, mass):
-    """(6, 6) about the origin of the object's frame: shapes share the mass by their volumes."""
+    """Return the inertia (6, 6) about the origin of the object's frame, with the mass distributed over shapes by
+    volume."""
     volumes = [shape.volume for shape, _ in shapes]
     total = np.zeros((6, 6))
     for (shape, pose), volume in zip(shapes, volumes, strict=True):
@@ -187,7 +188,7 @@ def _inertia(shapes, mass):
 
 
 def _check_turns(name, inertia):
-    """Raise ValueError for a body that something turns at once, without inertia about some axis."""
+    """Raise ValueError for a body without inertia about some axis."""
     mass, moment = inertia[5, 5], inertia[:3, 3:]
     about = inertia[:3, :3] + moment @ moment / mass if mass > 0.0 else inertia[:3, :3]
     if mass > 0.0 and not np.linalg.eigvalsh(about)[0] > NEGLIGIBLE * np.abs(inertia[:3, :3]).max():

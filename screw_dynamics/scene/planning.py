@@ -1,4 +1,4 @@
-"""Distances in a scene, and inverse kinematics with clearance from what stands in it."""
+"""Distances in a scene, and inverse kinematics with clearance from obstacles."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from .results import Distances
 
 
 class ScenePlanning:
-    """The methods of distances and of inverse kinematics."""
+    """Methods for distances and inverse kinematics."""
 
     def distances(self: Any, q: ArrayLike) -> Distances:
         """Compute the distances of all pairs.
@@ -65,11 +65,11 @@ class ScenePlanning:
         q0 : array_like (nq,), optional
             Configuration at which the search starts, by default neutral().
         clearance : float, optional
-            Least gap in m that pairs have.
+            Least gap of the pairs in m.
         pairs : iterable of (str, str), optional
             Names as in scene.pairs. By default, all pairs whose distance changes with the joints that move.
         joints : iterable of str, optional
-            Joints that move, by default all. Free bodies and other Lie-group joints stay where q0 has them.
+            Joints that move, by default all. Free bodies and other Lie-group joints keep their configuration in q0.
         limits : bool, optional
             Keep the joint limits.
         position_tolerance : float, optional
@@ -86,14 +86,14 @@ class ScenePlanning:
         Returns
         -------
         AvoidanceResult
-            Configuration q (nq,) and how well it does. `success`: the pose is reached within the tolerances, and the
-            clearance is kept. Otherwise q is the nearest that was found, and `pair`, if not None, is the pair that is
-            too near there.
+            Configuration q (nq,) and its errors. `success`: True if the pose is reached within the tolerances with the
+            clearance. Otherwise q is the best configuration found, and `pair`, if not None, is a pair closer than the
+            clearance.
 
         Notes
         -----
-        The steps of each start begin at the result of Robot.inverse_kinematics. If that fails from q0, the search ends
-        with the first start.
+        Each start is the result of Robot.inverse_kinematics. If that fails from q0, the search ends with the first
+        start.
         """
         return solve(self, pose, link, q0, clearance, pairs, joints, limits, position_tolerance, orientation_tolerance,
                      attempts, steps, seed)

@@ -1,5 +1,5 @@
-"""Progress of a long rollout, reported by a thread that looks at its results while machine code fills them. The results
-are the same to the last bit."""
+"""Progress of a long rollout, reported by a thread that reads its results while machine code fills them. Results are
+bit-identical to those without progress."""
 import sys
 import threading
 import time
@@ -13,8 +13,8 @@ INTERVAL = 0.5          # s
 
 @contextmanager
 def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float = INTERVAL) -> Iterator[None]:
-    """While the body fills samples (..., k, n), call tell(share of them that are there), and with 1.0 at its end. What
-    tell raises is raised then."""
+    """Call tell(fraction of filled samples) periodically while the body fills samples (..., k, n), and tell(1.0) at the
+    end. Exceptions of tell are raised at the end."""
     samples[...], ended, failed = np.nan, threading.Event(), []
 
     def look():
@@ -37,12 +37,12 @@ def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float 
 
 
 def share(samples: np.ndarray) -> float:
-    """Return the share of the samples that are there, whose numbers are not NaN."""
+    """Return the fraction of filled samples, which are not NaN."""
     return float(1.0 - np.isnan(samples[..., 0]).mean()) if samples.size else 1.0
 
 
 def printed() -> Callable[[float], None]:
-    """Return a function that prints the progress on a line of the terminal, with an estimate of the rest."""
+    """Return a function that prints the progress on a line of the terminal, with the estimated remaining time."""
     begin = time.monotonic()
 
     def tell(done: float) -> None:
@@ -54,7 +54,7 @@ def printed() -> Callable[[float], None]:
 
 
 def watching(progress: bool | Callable[[float], None]) -> Callable | None:
-    """Return the argument `watch` of Rollouts.samples for an argument `progress`."""
+    """Return the argument `watch` of Rollouts.samples for a given `progress`."""
     if progress is False or progress is None:
         return None
     if progress is not True and not callable(progress):

@@ -9,8 +9,8 @@ from .contact_model import Contacts, Residuals
 class SceneMotion(NamedTuple):
     """A motion of a scene.
 
-    t (k,): times, s. q (..., k, nq), qd (..., k, n): states. contacts, residuals (..., k - 1, ...): of the step that
-    ends at each time but the first, None if they are not recorded."""
+    t (k,): times, s. q (..., k, nq), qd (..., k, n): states. contacts, residuals (..., k - 1, ...): of the steps that
+    end at the times after the first; None if not recorded."""
 
     t: np.ndarray
     q: np.ndarray

@@ -1,4 +1,4 @@
-"""The robots of a scene: one Robot of all, and the shapes that their links touch with."""
+"""The robots of a scene: one joined Robot, and the collision shapes of its links."""
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,8 +20,7 @@ from .objects import with_materials
 
 
 def mounted(given: Robot | Mapping[str, Robot], poses: Mapping[str, ArrayLike]) -> Robot:
-    """Return the Robot of a robot, or of several {prefix: Robot} that are fixed to one world at poses {prefix: (4,
-    4)}."""
+    """Return the Robot of a robot, or of several {prefix: Robot} fixed to one world at poses {prefix: (4, 4)}."""
     if isinstance(given, Robot):
         if poses:
             raise ValueError(f"poses {sorted(poses)} are for robots that are given as {{prefix: Robot}}")
@@ -61,7 +60,7 @@ def mechanisms(given: Robots) -> dict[str, ClosedLoopRobot]:
 
 
 def closed(robot: Robot, loops: Mapping[str, ClosedLoopRobot], q: np.ndarray) -> np.ndarray:
-    """q (nq,) of a joined robot, with the configurations in which its mechanisms were made."""
+    """Return q (nq,) of a joined robot, with the configurations in which its mechanisms were closed."""
     for prefix, each in loops.items():
         for joint, numbers in each.robot.q_slices.items():
             q[robot.q_slices[prefix + joint]] = each.closed[numbers]
@@ -78,8 +77,8 @@ def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constr
 
 
 def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
-    """Return the collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from. A
-    UrdfWarning where one has none, or some are left out."""
+    """Return the collision shapes of one robot, or of several {prefix: Robot}, from the URDFs that they were read from.
+    Warns with UrdfWarning if a robot has no shapes, or if shapes are omitted."""
     if isinstance(given, Robot):
         if given.source is None:
             return []
@@ -91,13 +90,13 @@ def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
 
 
 def touches_nothing(name: str, left_out: Sequence[str]) -> str:
-    """Return a warning of a robot without collision shapes; left_out: the texts of collisions_of."""
+    """Return a warning about a robot without collision shapes; left_out: the texts of collisions_of."""
     why = "all its collision shapes are left out" if left_out else "its description has no <collision>"
     return f"{name} touches nothing: {why}"
 
 
 def with_prefix(prefix: str, shape: CollisionShape) -> CollisionShape:
-    """Return the shape on the link of a robot that has a prefix."""
+    """Return the shape with the prefix of a robot on its link name."""
     return shape._replace(link=prefix + shape.link)
 
 

@@ -1,4 +1,4 @@
-"""Scene: robots, bodies and the ground, which touch."""
+"""Scene: robots, bodies and ground with contacts."""
 from __future__ import annotations
 
 import os
@@ -39,7 +39,7 @@ Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
 class Scene(SceneLinearization, ScenePlanning):
-    """Robots, bodies and the ground, which touch with friction.
+    """Robots, bodies and the ground, with frictional contacts.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ class Scene(SceneLinearization, ScenePlanning):
     ground : bool, optional
         Add the plane z = 0.
     friction, restitution, torsion, rolling : float, optional
-        Coefficients of all surfaces without their own, as in contact.materials.Material; torsion and rolling in m.
+        Default coefficients of all surfaces, as in contact.materials.Material; torsion and rolling in m.
     shapes : dict of str to shape, or sequence of CollisionShape, optional
-        Shapes with which links touch: a CollisionShape each, or {link: shape}, where a shape may also be (shape, pose
-        (4, 4) in the link), or several of these. By default, the collision shapes of the URDF that a robot was read
-        from.
+        Collision shapes of links: CollisionShapes, or {link: shape}, where a shape may also be (shape, pose (4, 4) in
+        the
+        link), or several of these. By default, the collision shapes of the URDF that a robot was read from.
     materials : dict of str to Material or float, optional
         Material of each named link, or its friction.
     self_collisions : bool, optional
-        Links of robots touch each other, too, as scene.self_collision selects the pairs.
+        Enable contacts between links of robots, for the pairs selected by scene.self_collision.
     srdf : str, path, file or dict of str to these, optional
         SRDF that disables pairs, a path or text, or one for each {prefix: path}. It turns `self_collisions` on.
     poses : dict of str to array_like (4, 4), optional
@@ -69,9 +69,9 @@ class Scene(SceneLinearization, ScenePlanning):
     max_contacts : int, optional
         Largest number of contacts at once, by default 2048.
     margin : float, optional
-        Gap in m up to which contacts are looked for.
+        Largest gap in m of the contact search.
     slow : float, optional
-        Speed of approach in m/s below which nothing rebounds.
+        Approach velocity in m/s below which contacts do not rebound.
 
     Raises
     ------
@@ -80,12 +80,13 @@ class Scene(SceneLinearization, ScenePlanning):
 
     Notes
     -----
-    Contacts stick, slide, roll and rebound. Objects are added by add_box and others. A configuration q has the numbers
-    of the robots, followed by x y z and the quaternion x y z w of each free body, in the order in which they were
-    added. `robot` is one Robot of everything, with all its methods.
+    Contacts stick, slide, roll and rebound. Objects are added by add_box and similar methods. A configuration q
+    contains
+    the coordinates of the robots, followed by x y z and the quaternion x y z w of each free body, in the order in which
+    they were added. `robot` is one Robot of the whole scene, with all methods of Robot.
 
-    Without an SRDF, self_collisions leaves out pairs that touch in the neutral configuration, in none of 1000 samples,
-    or in 95 % of them. `left_out` has these pairs, and the reasons.
+    Without an SRDF, self_collisions omits pairs that touch in the neutral configuration, in none of 1000 samples, or in
+    95 % of them. `left_out` contains these pairs, and the reasons.
     """
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
@@ -121,7 +122,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Parameters
         ----------
         source : str or path
-            Path of the file, or its text; docs/scene_files.md has the format.
+            Path of the file, or its text; docs/scene_files.md documents the format.
         **options
             Arguments of Scene, which take precedence over the file.
 
@@ -133,7 +134,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Raises
         ------
         ValueError
-            If the file is wrong. The message names file, element and value.
+            If the file is invalid. The message names file, element and value.
         """
         given = read_scene(source)
         robots = {each.prefix: Robot.from_urdf(each.urdf, each.base_link, gravity=given.gravity,
@@ -163,7 +164,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Returns
         -------
         Scene
-            Scene with the bodies, geoms and pairs of the model, as rigid ones.
+            Scene with the bodies, geoms and pairs of the model, as rigid bodies.
 
         Raises
         ------
@@ -173,12 +174,13 @@ class Scene(SceneLinearization, ScenePlanning):
         Warns
         -----
         MjcfWarning
-            If something is left out, which the warning names.
+            If something is omitted. The warning names it.
 
         Notes
         -----
-        Links that get a material, by `materials` or `change`, have coefficients between them and others by
-        `combination`, in place of the model's.
+        For links with a material from `materials` or `change`, the coefficients of pairs are those of `combination`,
+        not the
+        model's.
         """
         for what in ("shapes", "self_collisions", "srdf"):
             if what in options:
@@ -190,7 +192,7 @@ class Scene(SceneLinearization, ScenePlanning):
         scene._combine(options.get("materials") or ())
         return scene
 
-    # --------------------------------------------------------------------------------------------- what is in it
+    # --------------------------------------------------------------------------------------------- objects
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                 **options: Any) -> None:
         """Add a box.
@@ -204,7 +206,7 @@ class Scene(SceneLinearization, ScenePlanning):
         mass : float, optional
             Mass in kg. Without it, the box is fixed.
         pose : array_like (4, 4), optional
-            Pose of its center in the world, where a free body starts.
+            Pose of its center in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject: friction, restitution, torsion, rolling, and belt (3,), the velocity of its
             surface in m/s, in its frame.
@@ -224,7 +226,7 @@ class Scene(SceneLinearization, ScenePlanning):
         mass : float, optional
             Mass in kg. Without it, the sphere is fixed.
         pose : array_like (4, 4), optional
-            Pose of its center in the world, where a free body starts.
+            Pose of its center in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject, as in add_box.
         """
@@ -243,7 +245,7 @@ class Scene(SceneLinearization, ScenePlanning):
         mass : float, optional
             Mass in kg. Without it, the cylinder is fixed.
         pose : array_like (4, 4), optional
-            Pose of its center in the world, where a free body starts.
+            Pose of its center in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject, as in add_box.
         """
@@ -262,7 +264,7 @@ class Scene(SceneLinearization, ScenePlanning):
         mass : float, optional
             Mass in kg. Without it, the capsule is fixed.
         pose : array_like (4, 4), optional
-            Pose of its center in the world, where a free body starts.
+            Pose of its center in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject, as in add_box.
         """
@@ -281,14 +283,14 @@ class Scene(SceneLinearization, ScenePlanning):
         mass : float, optional
             Mass in kg. Without it, the hull is fixed.
         pose : array_like (4, 4), optional
-            Pose of its frame in the world, where a free body starts.
+            Pose of its frame in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject, as in add_box.
         """
         self.add(name, ConvexHull(points), mass, pose, **options)
 
     def add_plane(self, name: str, pose: ArrayLike | None = None, **options: Any) -> None:
-        """Add the half-space below the x-y plane of its frame, which is fixed.
+        """Add a fixed half-space below the x-y plane of its frame.
 
         Parameters
         ----------
@@ -303,7 +305,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: ArrayLike | None = None,
                         **options: Any) -> None:
-        """Add a ground of heights over a rectangle, which is fixed.
+        """Add a fixed height field over a rectangle.
 
         Parameters
         ----------
@@ -322,18 +324,18 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None,
             **options: Any) -> None:
-        """Add an object of one shape, or of several.
+        """Add an object of one or several shapes.
 
         Parameters
         ----------
         name : str
             Name of the object.
         shape : shape or sequence of (shape, pose)
-            Shape, or several [(shape, pose (4, 4) in the object's frame)], which move as one.
+            Shape, or several [(shape, pose (4, 4) in the object's frame)], rigidly connected.
         mass : float, optional
             Mass in kg. Without it, the object is fixed, unless it has an inertia.
         pose : array_like (4, 4), optional
-            Pose of its frame in the world, where a free body starts.
+            Pose of its frame in the world; the initial pose of a free body.
         **options
             Other fields of SceneObject.
         """
@@ -350,7 +352,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Raises
         ------
         ValueError
-            If it is not a SceneObject, or if an object, a link or a joint has its name.
+            If it is not a SceneObject, or if its name is that of an object, a link or a joint.
         """
         if not isinstance(given, SceneObject):
             raise ValueError(f"a SceneObject is expected, not {checks.described(given)}: add takes its fields")
@@ -380,13 +382,14 @@ class Scene(SceneLinearization, ScenePlanning):
         name : str
             Name of the object, or of the link.
         **fields
-            Of an object its new fields, as in SceneObject.but: pose, friction, mass and others. Of a link the new
-            coefficients of its material: friction, restitution, torsion, rolling.
+            New fields of an object, as in SceneObject.but: pose, friction, mass and others; or new coefficients of a
+            link's
+            material: friction, restitution, torsion, rolling.
 
         Raises
         ------
         ValueError
-            If nothing of this name touches.
+            If no object or link with collision shapes has this name.
         """
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
             raise ValueError(f"nothing called {name!r} touches, the scene has "
@@ -401,7 +404,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Scene.contact_model.forget(self)
 
     def _combine(self, links):
-        """Let pairs of links with others have what the combination of their materials says."""
+        """Set the coefficients of pairs of these links by the combination of their materials."""
         self._self_pairs = {pair: None if any(self._shapes[i].link in links for i in pair) else between
                             for pair, between in self._self_pairs.items()}
 
@@ -422,12 +425,12 @@ class Scene(SceneLinearization, ScenePlanning):
         Parameters
         ----------
         robot : Robot or ClosedLoopRobot, optional
-            Another robot of the same links, whose closed loops the copy has.
+            Another robot with the same links; its closed loops replace those of the scene.
 
         Returns
         -------
         Scene
-            Copy, around `robot` if it is given.
+            Copy, with `robot` if it is given.
         """
         other = copy(self)
         if robot is not None:
@@ -438,15 +441,15 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @property
     def robots(self) -> Robot:
-        """The robots alone, as one."""
+        """The robots without objects, as one Robot."""
         return self._robots
 
     @property
     def objects(self) -> Mapping[str, SceneObject]:
-        """The objects that were added, by name."""
+        """The objects that were added: {name: SceneObject}."""
         return MappingProxyType(self._objects)
 
-    # --------------------------------------------------------------------------------------------- as one robot
+    # --------------------------------------------------------------------------------------------- combined robot
     @property
     def robot(self) -> Robot:
         """The robot of the scene: the joints of all robots, and a free joint for each free body."""
@@ -454,19 +457,19 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The names of what may touch, link or object, by pairs."""
+        """The names of the links or objects of each pair that may touch."""
         colliders = self.contact_model.colliders
         return tuple((colliders[pair.first].name, colliders[pair.second].name) for pair in self.contact_model.pairs)
 
     @property
     def left_out(self) -> Mapping[tuple[str, str], str]:
-        """The pairs of links that self_collisions or srdf leaves out, each with the reason, such as "touch in the
-        neutral configuration"; empty without both."""
+        """The pairs of links that self_collisions or srdf omits, each with the reason, such as "touch in the neutral
+        configuration"; empty without both."""
         return MappingProxyType(self._left_out)
 
     @remade
     def contact_model(self) -> ContactModel:
-        """The scene as compiled code reads it, for packages that have kernels of their own."""
+        """The ContactModel of the scene for compiled code, for packages with their own kernels."""
         return self._compile()
 
     def _compile(self):
@@ -493,7 +496,7 @@ class Scene(SceneLinearization, ScenePlanning):
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
-        """Return the pairs of shapes of robots that touch each other, {(i, j): None}, and why others do not."""
+        """Return the pairs of robot shapes that may touch, {(i, j): None}, and the reasons for omitted pairs."""
         robot, shapes = self._robots, self._shapes
         colliders = [Collider(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 
@@ -505,13 +508,13 @@ class Scene(SceneLinearization, ScenePlanning):
         return dict.fromkeys(found.pairs), found.left_out
 
     def _may_touch(self, robot, a, b):
-        """Return True if two colliders, one of them an object's, are on different bodies and not disabled."""
+        """Return True if two colliders, one of them of an object, are on different bodies and not disabled."""
         i, j = (robot.tables.frames[robot.tables.names[collider.link]].body for collider in (a, b))
         return i != j and frozenset((a.name, b.name)) not in self._disabled
 
     @property
     def nq(self) -> int:
-        """The number of numbers in q."""
+        """The length of q."""
         return self.robot.nq
 
     @property
@@ -540,8 +543,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Returns
         -------
         ndarray (nq,)
-            Configuration in which the robot is neutral, with loops as they were closed, and each free body is where it
-            was added.
+            Neutral configuration of the robot, with closed loops, and the initial pose of each free body.
         """
         q = closed(self.robot, self._loops, self.robot.neutral())
         for each in self._objects.values():
@@ -550,7 +552,7 @@ class Scene(SceneLinearization, ScenePlanning):
         return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return the configuration to which a velocity leads; see Robot.integrate.
+        """Return the configuration after motion with a velocity; see Robot.integrate.
 
         Parameters
         ----------
@@ -567,7 +569,7 @@ class Scene(SceneLinearization, ScenePlanning):
         return self.robot.integrate(q, v)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """Return the velocity that leads from one configuration to another; see Robot.difference.
+        """Return the velocity from one configuration to another; see Robot.difference.
 
         Parameters
         ----------
@@ -599,7 +601,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Returns
         -------
         Contacts
-            Contacts at the configurations, whose forces are not computed.
+            Contacts at the configurations. Forces are not computed.
         """
         return self.contact_model.touches(self.contact_model.configurations(q), threads=threads)
 
@@ -625,7 +627,7 @@ class Scene(SceneLinearization, ScenePlanning):
         steps : int, optional
             Number of steps.
         integrator : str, optional
-            Integrator of fixed steps, as in Robot.rollout. A scene with closed loops does not take "variational".
+            Integrator of fixed steps, as in Robot.rollout. A scene with closed loops does not support "variational".
         duration : float, optional
             Duration in s, a multiple of dt, in place of `steps`.
         friction : bool, optional
@@ -638,11 +640,12 @@ class Scene(SceneLinearization, ScenePlanning):
         forces : sequence of Element, optional
             Elements of screw_dynamics.forces, docs/forces.md.
         external : dict of str to array_like (6,), optional
-            Wrench on each named link that acts all the time, torque and force, resolved in the link's frame.
+            Constant wrench on each named link, torque and force, resolved in the link's frame.
         contacts : int or bool, optional
             Number of contacts that are recorded at each sample: all by default, none with False.
         progress : bool or callable, optional
-            With True, a line in the terminal shows the progress. A function is called twice a second with the share of
+            With True, a line in the terminal shows the progress. A function is called twice a second with the fraction
+            of
             the samples that are computed.
         threads : int, optional
             Number of threads for a batch.
@@ -655,7 +658,7 @@ class Scene(SceneLinearization, ScenePlanning):
         Raises
         ------
         ValueError
-            If the integrator adapts its steps, if nothing in the scene moves, or if there are more contacts than
+            If the integrator is adaptive, if the scene has no movable body, or if there are more contacts than
             `max_contacts`, with the time.
         """
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
@@ -678,7 +681,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,
              host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:
-        """Open a web page with the scene, its contacts as dots and arrows along their forces.
+        """Open a web page with the scene, its contacts as dots, and their forces as arrows.
 
         Parameters
         ----------
@@ -687,13 +690,13 @@ class Scene(SceneLinearization, ScenePlanning):
         q : array_like (nq,), optional
             Configuration that is shown without a motion.
         urdf : str, optional
-            URDF whose shapes a robot has, by default the source of a single robot.
+            URDF with the visual shapes of the robot, by default the source of a single robot.
         host : str, optional
-            Address that is served, as in sd.view.
+            Address of the server, as in sd.view.
         port : int, optional
             First port that is tried, as in sd.view.
         speed : float, optional
-            Seconds of the motion in a second.
+            Playback speed: seconds of the motion in a second.
 
         Returns
         -------
@@ -732,7 +735,7 @@ class Scene(SceneLinearization, ScenePlanning):
         try:
             found = None if options else contact_model.step(q, qd, effort, dt, integrator)
         except (TypeError, ValueError):
-            found = None                            # an argument that is converted or refused below
+            found = None                            # an argument needs conversion, or is rejected below
         if found is not None:
             q, qd, report = found
             return SceneStep(q, qd, contact_model.contacts(report), contact_model.residuals(report))
@@ -746,7 +749,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
 
 def _pairs(given):
-    """Pairs of names."""
+    """Return validated pairs of names."""
     pairs = [pair if isinstance(pair, str) else tuple(pair) for pair in given]
     for pair in pairs:
         if isinstance(pair, str) or not all(isinstance(x, str) for x in pair) or len(pair) != 2 or pair[0] == pair[1]:

@@ -1,5 +1,5 @@
-"""Self-collision pairs: shapes of a robot that may touch each other. Left out are those that a joint keeps together,
-and those that an SRDF, the user or samples of configurations exclude."""
+"""Self-collision pairs: shapes of a robot that may touch each other. Omitted are pairs connected by a joint, and pairs
+disabled by an SRDF, by the user or by samples of configurations."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -13,16 +13,16 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.urdf.source import Source
 from screw_dynamics.urdf.srdf import Disabled, ordered, read_srdf
 
-ALWAYS = 0.95       # of the samples: two links that touch in so many are made to, as MoveIt's setup assistant has it
-AT_ONCE = 500       # samples whose gaps are asked for at once
+ALWAYS = 0.95       # of the samples: links that touch in more are meant to touch, as in MoveIt's setup assistant
+AT_ONCE = 500       # samples in one call of `gaps`
 
 Pair = tuple[int, int]
-# gaps(q, pairs): the gap in m (k, len(pairs)), negative inside, of pairs of shapes at configurations q (k, nq).
+# gaps(q, pairs): the gap in m (k, len(pairs)), negative if penetrating, of pairs of shapes at configurations q (k, nq).
 Gaps = Callable[[np.ndarray, Sequence[Pair]], np.ndarray]
 
 
 class SelfCollision(NamedTuple):
-    """Pairs (i, j), i < j, of shapes that are looked at, and why those of two links are not: {(link, link): reason}."""
+    """Enabled pairs (i, j), i < j, of shapes, and the reasons for omitted ones: {(link, link): reason}."""
 
     pairs: tuple[Pair, ...]
     left_out: Mapping[tuple[str, str], str]
@@ -34,14 +34,14 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
                    groups: Iterable[Iterable[str]] = (), samples: int = 1000, seed: int = 0) -> SelfCollision:
     """Return the pairs of a robot's shapes that may touch.
 
-    Never those of one body. disable [(link, link)]: nor these. enable [(link, link)]: these are looked at, whatever is
-    said below. Nor those of two bodies that a joint connects (a free joint does not); groups: nor those of two links in
-    one group, of a hand, say; srdf: nor those that it disables. prefixes: of several robots in one model, those of
-    their names; no joint connects two of them, and srdf is {prefix: SRDF}, whose links have no prefix.
+    Omitted are pairs of one body, and pairs in disable [(link, link)]. Pairs in enable [(link, link)] are exempt from
+    the following rules. Omitted are pairs of two bodies connected by a joint (except a free joint); of two links in one
+    of the `groups`, such as the links of a hand; and pairs that srdf disables. prefixes: of the names of several robots
+    in one model; joints between different robots do not count, and srdf is {prefix: SRDF}, whose links have no prefix.
 
-    Without an SRDF of its robot, where gaps are given: nor those of two links that touch in the neutral configuration,
-    that touch in none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing.
-    The same seed gives the same pairs. Raises ValueError naming a link that does not exist."""
+    Without an SRDF of its robot, if `gaps` is given, pairs of links are also omitted that touch in the neutral
+    configuration, in none of `samples` configurations within limits, or in ALWAYS of them. Samples ignore loops. The
+    same seed gives the same pairs. Raises ValueError naming an unknown link."""
     body_of = {link: body for link, (body, _) in model.frames.items()}
     for shape in shapes:
         checks.known_link(shape.link, body_of)
@@ -84,7 +84,7 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
 
 
 def _sources(srdf, prefixes):
-    """(prefix, SRDF) of each."""
+    """Return (prefix, SRDF) of each SRDF."""
     if srdf is None:
         return []
     given = srdf if isinstance(srdf, Mapping) else {"": srdf}
@@ -92,7 +92,7 @@ def _sources(srdf, prefixes):
 
 
 def _with_prefix(prefix, found):
-    """Return what an SRDF disables, with a prefix of all names."""
+    """Return the disabled pairs of an SRDF, with a prefix on all names."""
     pairs, enabled = (frozenset((prefix + a, prefix + b) for a, b in which) for which in (found.pairs, found.enabled))
     return Disabled(pairs, frozenset(prefix + link for link in found.links), enabled)
 
@@ -120,7 +120,7 @@ def _by_samples(model, gaps, pairs, of_links, samples, seed):
 
 
 def _touching(gaps, q, pairs, group, count):
-    """Return the mask (k, count) of the pairs of links of which some shapes touch."""
+    """Return the mask (k, count) of the pairs of links with touching shapes."""
     found = np.asarray(gaps(q, pairs), dtype=float)
     if found.shape != (len(q), len(pairs)) or np.isnan(found).any():
         raise ValueError(f"gaps of {len(pairs)} pairs at {len(q)} configurations must be numbers of shape "
@@ -132,8 +132,8 @@ def _touching(gaps, q, pairs, group, count):
 
 
 def _joined(model, with_shapes):
-    """Bodies (i, j), i < j, -1 for the root, with one joint between them. Bodies in between that have neither shapes
-    nor inertia, of a joint of several degrees of freedom, belong to it."""
+    """Return bodies (i, j), i < j, -1 for the root, connected by one joint. Intermediate bodies without shapes and
+    inertia, of a joint of several degrees of freedom, belong to the joint."""
     found = set()
     for body in range(len(model.parents)):
         parent, kinds = int(model.parents[body]), {model.kind_of(model.body_joints[body])}

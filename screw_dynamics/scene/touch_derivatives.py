@@ -1,7 +1,7 @@
-"""Rows of contacts and their derivatives: the kernels of contact/ on dual numbers, in plain Python.
+"""Contact rows and their derivatives, by the kernels of contact/ on dual numbers, in plain Python.
 
 A touch moves with the twists of two bodies. Each kernel of a pair runs once on poses that are dual numbers along these
-twelve directions, so that gap, point and normal of any shape have exact derivatives; those of Jacobians are the
+twelve directions. This gives exact derivatives of gap, point and normal for any shape; derivatives of Jacobians are the
 robot's."""
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,7 +23,7 @@ from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-WAYS = 12           # of two bodies: twists of the first, then of the second, in axes and about the origin of the root
+WAYS = 12           # twists of the first body, then of the second, in axes and about the origin of the root
 
 
 class Rows(NamedTuple):
@@ -53,7 +53,7 @@ class _Moving(NamedTuple):
 
 
 class TouchRows:
-    """The rows of touches of a scene's colliders, scene.contact_model, at configurations."""
+    """The contact rows of a scene's colliders, scene.contact_model, at configurations."""
 
     def __init__(self, contact_model: Any):
         self.contact_model = contact_model
@@ -64,8 +64,7 @@ class TouchRows:
         return columns(ColliderRow, rows), columns(PairRow, pairs), data.tolist()
 
     def at(self, q: np.ndarray, pair: Sequence[int], point: Sequence[int]) -> Rows:
-        """Return the Rows at a configuration q (nq) of touches, by the numbers of their pairs and of points in
-        these."""
+        """Return the Rows of touches at a configuration q (nq), by the indices of their pairs and of their points."""
         robot, n, count = self.contact_model.robot, self.contact_model.robot.n, len(pair)
         motion = _Motions(robot, q)
         moving: dict[int, Any] = {}
@@ -105,7 +104,7 @@ class TouchRows:
 
 
 class _Motions:
-    """Poses, Jacobians and their derivatives of links, each asked of the robot once."""
+    """Poses, Jacobians and their derivatives of links, each computed once."""
 
     def __init__(self, robot: Robot, q: np.ndarray):
         self._robot, self._q = robot, q
@@ -122,8 +121,8 @@ class _Motions:
 
 
 def _dual_pose(C, start):
-    """Return a pose (4, 4) that moves with a spatial twist of six directions from `start` on: R' = w x R, p' = v + w x
-    p."""
+    """Return a pose (4, 4) as dual numbers along a spatial twist, with six directions from `start` on: R' = w x R, p' =
+    v + w x p."""
     def moved(x, origin):
         dx: Any = np.zeros((3, WAYS))
         dx[:, start:start + 3] = np.cross(np.eye(3), x).T
@@ -145,7 +144,7 @@ def _axes(at, touch, belts):
 
 
 def _array(x):
-    """Numbers, each followed by its derivatives (..., 13)."""
+    """Return an array (..., 13) of numbers, each followed by its derivatives."""
     found = np.zeros((len(x), 1 + WAYS))
     for row, number in zip(found, numbers(tuple(x)), strict=True):
         row[0], row[1:] = value_of(number), slope(number)

@@ -1,4 +1,4 @@
-"""A scene on a web page: the shapes of what touches, contact points, and forces as arrows."""
+"""Visualization of a scene on a web page: collision shapes, contact points, and forces as arrows."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,16 +15,16 @@ from screw_dynamics.viewer.scene import quaternion
 
 from .contact_model import Contacts
 
-MOST = 64                                           # contacts that are drawn
+MOST = 64                                           # drawn contacts
 FIXED, CONTACT, FORCE = (0.72, 0.75, 0.79, 1.0), (30, 30, 30), (214, 39, 40)
 COLORS = ((0.90, 0.47, 0.18, 1.0), (0.20, 0.47, 0.74, 1.0), (0.30, 0.62, 0.42, 1.0), (0.80, 0.66, 0.24, 1.0),
            (0.55, 0.38, 0.65, 1.0))
-LONGEST, DOT = 0.35, 0.008                          # of the page's size: the arrow of the largest force, a contact
-FLAT = 4.0                                          # m, an edge of what is drawn of a plane
+LONGEST, DOT = 0.35, 0.008  # relative to the page's size: arrow of the largest force, dot of a contact
+FLAT = 4.0                                          # m, edge of the drawn part of a plane
 
 
 def mesh_of(shape: Shape) -> glyphs.Mesh:
-    """Return the surface of a shape in its frame; of a plane a square."""
+    """Return the surface of a shape in its frame; for a plane a square."""
     kind: Any = shape
     if shape.kind == "box":
         return glyphs.box_mesh(np.asarray(kind.size))
@@ -42,7 +42,7 @@ def mesh_of(shape: Shape) -> glyphs.Mesh:
 
 
 def capsule_mesh(radius: float, length: float) -> glyphs.Mesh:
-    """Return a capsule along z about the origin."""
+    """Return the mesh of a capsule along z about the origin."""
     angle = np.linspace(0.0, np.pi, 20)
     shift = np.where(angle < 0.5 * np.pi, 0.5 * length, -0.5 * length)
     return glyphs.revolved(list(zip(radius * np.sin(angle), radius * np.cos(angle) + shift, strict=True)), sides=32,
@@ -50,7 +50,7 @@ def capsule_mesh(radius: float, length: float) -> glyphs.Mesh:
 
 
 def height_mesh(heights: np.ndarray, size: tuple[float, float]) -> glyphs.Mesh:
-    """Return a surface of heights (rows, columns) over a rectangle about the origin, columns along x."""
+    """Return the mesh of heights (rows, columns) over a rectangle about the origin, columns along x."""
     rows, columns = heights.shape
     x, y = np.meshgrid(np.linspace(-0.5, 0.5, columns) * size[0], np.linspace(-0.5, 0.5, rows) * size[1])
     at = np.arange(rows * columns).reshape(rows, columns)
@@ -60,10 +60,10 @@ def height_mesh(heights: np.ndarray, size: tuple[float, float]) -> glyphs.Mesh:
 
 
 class SceneView(View):
-    """A View of a Scene: its bodies, and the contacts of the step that ends at what is shown."""
+    """A View of a Scene: its bodies, and the contacts of the step that ends at the shown time."""
 
     def use_scene(self, scene: Any, source: str | None, q: ArrayLike | None = None) -> None:
-        """Show a scene at q (nq,), by default where it was put. source: the URDF of its robot."""
+        """Show a scene at q (nq,), by default its neutral configuration. source: the URDF of its robot."""
         self._of, self._recorded, self._most = scene, None, 0.0
         self._dots: list[Any] = []
         q = scene.neutral() if q is None else checks.vector("q", q, scene.nq)
@@ -80,7 +80,7 @@ class SceneView(View):
         self._draw(scene.contacts(q))
 
     def play_scene(self, motion: Any, speed: float = 1.0, loop: bool = True) -> SceneView:
-        """Play a SceneMotion; of a batch, forces are those of the first."""
+        """Play a SceneMotion. For a batch, forces are those of the first motion."""
         recorded = motion.contacts
         if recorded is not None:
             recorded = Contacts(*(x.reshape(-1, *x.shape[recorded.pair.ndim - 2:])[0] for x in recorded))
@@ -102,7 +102,7 @@ class SceneView(View):
             self._draw(found)
 
     def _draw(self, found: Contacts) -> None:
-        """Dots where gaps are closed, and arrows along the forces."""
+        """Draw dots at closed contacts, and arrows along the forces."""
         self._now = found
         places = len(found.pair)
         for k, (dot, arrow) in enumerate(self._dots):
@@ -121,7 +121,7 @@ class SceneView(View):
                 arrow.scale = (share**0.5, share**0.5, share)
 
     def _parts(self, source: str | None) -> list[tuple[int, np.ndarray, Part]]:
-        """(slot, pose in the body, part) of objects, and of the links of robots, unless a URDF shows these."""
+        """Return (slot, pose in the body, part) of objects, and of the links of robots unless a URDF shows them."""
         found, model, names = [], self._of.robot.model, list(self._of.objects)
         for collider in self._of.contact_model.colliders:
             mine = collider.name in self._of.objects
@@ -135,13 +135,13 @@ class SceneView(View):
 
 
 def level(C: np.ndarray) -> bool:
-    """Return True if the z axis of a pose is the world's: the page draws a floor of its own."""
+    """Return True if the z axis of a pose is that of the world: the page draws its own floor."""
     return bool(C[2, 2] > 1.0 - 1e-12)
 
 
 def view(scene: Any, motion: Any = None, *, q: ArrayLike | None = None, urdf: str | None = None,
          host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> SceneView:
-    """Open the page; arguments as of Scene.view."""
+    """Open the page; arguments as for Scene.view."""
     page = SceneView(host, port)
     try:
         page.use_scene(scene, urdf, q if motion is None or q is not None else motion.q.reshape(-1, scene.nq)[0])

@@ -1,15 +1,15 @@
-"""YAML text as plain data, and back. Text is hostile until parsed: no tags, no aliases, bounded size and depth."""
+"""Conversion between YAML text and plain data. Text is untrusted: no tags, no aliases, bounded size and depth."""
 import re
 from typing import Any
 
 LARGEST_TEXT = 16 * 2**20       # characters
-DEEPEST = 20                    # lists and mappings in each other; those of a scene are five deep
-# 1e-3 too, which is text in YAML 1.1.
+DEEPEST = 20                    # nesting of lists and mappings; a scene has five levels
+# Also 1e-3, which is text in YAML 1.1.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def parsed(text: str) -> Any:
-    """Lists, dicts, text, numbers, True, False and None. Raises ValueError with the line of what is wrong."""
+    """Return lists, dicts, text, numbers, True, False and None. Raises ValueError with the line of an error."""
     yaml = _yaml()
     if len(text) > LARGEST_TEXT:
         raise ValueError(f"the text is longer than {LARGEST_TEXT} characters")
@@ -21,7 +21,7 @@ def parsed(text: str) -> Any:
 
 
 def dumped(data: Any) -> str:
-    """Return the text of plain data, in its order, which `parsed` reads as the same again."""
+    """Return the YAML text of plain data, in order, which `parsed` reads back unchanged."""
     yaml = _yaml()
 
     class Dumper(yaml.SafeDumper):
@@ -41,7 +41,8 @@ def _yaml():
 
 
 def _composed(yaml, text):
-    """Return the one node of a text, its events looked at first: a parser is deep in itself only as far as they are."""
+    """Return the root node of a text. Events are checked first, as the parser's recursion depth is that of the
+    events."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1

@@ -1,2 +1,2 @@
-"""Motion over time: the integrators, and the rollout that runs them in one kernel.
-May import algorithms and all that these may."""
+"""Motion over time: integrators, and rollouts that run them in one kernel.
+May import algorithms and the packages below it."""

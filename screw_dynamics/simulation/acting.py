@@ -1,4 +1,4 @@
-"""The force elements that act on a robot in a rollout."""
+"""Force elements that act on a robot in a rollout."""
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,14 +9,13 @@ from .springs import checked_springs
 
 
 def stepped(model: Model, forces: Sequence[Element] | None, friction: bool) -> tuple[Element, ...]:
-    """Return the force elements that a step evaluates: those of the model itself, and those given. Damping and friction
-    of the model's joints, and springs at these, are in its settings."""
+    """Return the force elements that a step evaluates: those of the model and `forces`. The settings of the step
+    contain damping and friction of the model's joints and springs at the joints."""
     return of_model(model, friction) + (() if forces is None else elements_of(forces))
 
 
 def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
-    """Return the elements of `stepped`, with the model's friction and springs at the joints as elements, as far as they
-    are there."""
+    """Return the elements of `stepped`, and the model's joint friction and the springs as elements if there are any."""
     elements = stepped(model, forces, friction)
     if friction and (model.damping.any() or model.friction.any()):
         elements += ModelFriction(),

@@ -1,9 +1,9 @@
-"""Balances of energy and momentum along a motion, whose residuals are the errors of its integrator and of the
-integrals; and residuals of configurations.
+"""Balances of energy and momentum along a motion, and residuals of configurations.
 
-Work and impulses are integrals over the samples of a motion, by Simpson's rule from sample to sample, of order 4. In
-the middle the velocity is the one with which this rule gives the displacement between the samples, so that under
-constant efforts on coordinates the work is exactly effort times way, whatever the integrator."""
+The residual of a balance is the error of the integrator and of the integrals. Work and impulses are integrated by
+Simpson's rule from sample to sample, order 4. The velocity at the middle is chosen such that this rule gives the
+displacement between the samples: under constant efforts on coordinates the work is exactly effort times displacement,
+with every integrator."""
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,12 +22,13 @@ FreeStep = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.n
 
 
 class EnergyBalance(NamedTuple):
-    """Along a motion, each (..., samples), in J: kinetic and potential energy, what springs store too; and since the
-    first sample the work of efforts and of force elements that store nothing, and what friction, with dampers and drag,
-    and position stops took.
+    """Energies along a motion, each (..., samples), in J.
 
-    What a stop took in a step is the energy after the step without it, less that with it; where that step is not known,
-    all that is missing in a step that ends at a stop."""
+    kinetic; potential, including springs. Since the first sample: work of efforts and of nonconservative force
+    elements; friction: the loss in friction, dampers and drag; stops: the loss at position stops.
+
+    The loss at a stop in a step is the energy after the step without the stop, less the energy with it. If the former
+    is not known, the whole residual of a step that ends at a stop counts as loss."""
 
     kinetic: np.ndarray
     potential: np.ndarray
@@ -42,20 +43,22 @@ class EnergyBalance(NamedTuple):
 
     @property
     def residual(self) -> np.ndarray:
-        """The change of energy that nothing explains: the error of the integrator."""
+        """The unexplained change of energy: the error of the integrator."""
         return self.total - self.total[..., :1] - self.work + self.friction + self.stops
 
 
 class MomentumBalance(NamedTuple):
-    """Along a motion, each (..., samples, 6), angular about the origin of the root link's frame, in N m s, and linear,
-    in N s: the momentum, and since the first sample the impulse of gravity and of efforts on the floating joint."""
+    """Momentum and impulse along a motion, each (..., samples, 6).
+
+    Angular part about the origin of the root link's frame, N m s, then the linear part, N s. The impulse since the
+    first sample is that of gravity and of efforts on the floating joint."""
 
     momentum: np.ndarray
     impulse: np.ndarray
 
     @property
     def residual(self) -> np.ndarray:
-        """The change of momentum that nothing explains: the error of the integrator."""
+        """The unexplained change of momentum: the error of the integrator."""
         return self.momentum - self.momentum[..., :1, :] - self.impulse
 
 
@@ -66,15 +69,15 @@ class _States(NamedTuple):
 
 
 class RecordedMotion(_States):
-    """A rollout t, q, qd, and in `recorded`, by name, what was recorded along it."""
+    """A rollout t, q, qd with recorded quantities: {name: array} in `recorded`."""
 
     recorded: Mapping[str, Any]
 
 
 # ------------------------------------------------------------------------------------------------- samples
 class Samples:
-    """A motion of a robot from sample to sample: t (k,), q (..., k, nq), qd (..., k, n) and efforts, as they are given
-    to `energy_balance`. Raises ValueError naming what does not fit."""
+    """The samples of a robot's motion: t (k,), q (..., k, nq), qd (..., k, n) and efforts, as `energy_balance` takes
+    them. Raises ValueError naming an invalid argument."""
 
     def __init__(self, robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts):
         self.robot, (self.q, self.qd) = robot, checks.broadcast({
@@ -89,7 +92,7 @@ class Samples:
         self.ends = self.q[..., 1:, :], self.qd[..., 1:, :]
 
     def without_stops(self, at_stop: np.ndarray, free: FreeStep) -> tuple[np.ndarray, np.ndarray]:
-        """Let the steps of a mask (..., k - 1) end as they would without stops, and return these states."""
+        """Replace the ends of the steps in a mask (..., k - 1) by those without stops, and return these states."""
         tau = np.broadcast_to(self.efforts[0], self.ends[1].shape)
         states = free(*(x[at_stop] for x in (self.q[..., :-1, :], self.qd[..., :-1, :], tau)))
         self.ends = self.ends[0].copy(), self.ends[1].copy()
@@ -101,18 +104,18 @@ class Samples:
     def way(self) -> np.ndarray:
         """The integral of the velocity (..., k - 1, n) from sample to sample.
 
-        On a group log(g0^-1 g1) = int v + [int v, v]/2 + ..., which is h^2 [v0, v1] / 12 more, but for order 5."""
+        On a group log(g0^-1 g1) = int v + [int v, v]/2 + ... exceeds it by h^2 [v0, v1] / 12, up to order 5."""
         d = self.robot.difference(self.q[..., :-1, :], self.ends[0])
         return d - self.h**2 / 12.0 * brackets(self.robot.model, self.qd[..., :-1, :], self.ends[1])
 
     @lazy
     def velocity(self) -> np.ndarray:
-        """The velocity (..., k - 1, n) in the middle."""
+        """The velocity (..., k - 1, n) at the middle."""
         return 1.5 * self.way / self.h - 0.25 * (self.qd[..., :-1, :] + self.ends[1])
 
     @lazy
     def configuration(self) -> np.ndarray:
-        """The configuration (..., k - 1, nq) in the middle: where the parabola of the velocities leads."""
+        """The configuration (..., k - 1, nq) at the middle, by integration of the parabola through the velocities."""
         v, half = self.qd, 0.5 * self.h
         way = self.h / 24.0 * (5.0 * v[..., :-1, :] + 8.0 * self.velocity - self.ends[1])
         turn = half**2 / 12.0 * brackets(self.robot.model, v[..., :-1, :], self.velocity)
@@ -120,22 +123,22 @@ class Samples:
 
     @lazy
     def velocities(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The velocities (..., k - 1, n) at the beginning, in the middle and at the end, between samples."""
+        """The velocities (..., k - 1, n) at the start, the middle and the end of each interval."""
         return self.qd[..., :-1, :], self.velocity, self.ends[1]
 
     @lazy
     def configurations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The configurations (..., k - 1, nq) there."""
+        """The configurations (..., k - 1, nq) at the start, the middle and the end of each interval."""
         return self.q[..., :-1, :], self.configuration, self.ends[0]
 
     @lazy
     def times(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The times (k - 1,) there."""
+        """The times (k - 1,) at the start, the middle and the end of each interval."""
         return self.t[:-1], 0.5 * (self.t[:-1] + self.t[1:]), self.t[1:]
 
     @lazy
     def efforts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The efforts (..., 1 or k - 1, n) there."""
+        """The efforts (..., 1 or k - 1, n) at the start, the middle and the end of each interval."""
         tau, k = self._tau, len(self.t)
         if tau is None:
             return (np.zeros((1, self.robot.n)),) * 3
@@ -156,8 +159,8 @@ class Samples:
                          f"{(*lead, k, n)}")
 
     def efforts_at_samples(self) -> np.ndarray:
-        """Return the efforts (..., k, n) at the samples; of those that are given by intervals each from its begin on,
-        and the last until its end."""
+        """Return the efforts (..., k, n) at the samples. Efforts of intervals hold from the start of each interval; the
+        last one also at its end."""
         if callable(self._tau):
             return self.robot.rollouts.efforts_of(self._tau, self.t, self.q, self.qd)
         (start, _, end), k = self.efforts, len(self.t)
@@ -165,24 +168,26 @@ class Samples:
         return np.broadcast_to(at_samples, (*self.q.shape[:-2], k, self.robot.n))
 
     def integral(self, of: Callable, *given: Iterable[np.ndarray]) -> np.ndarray:
-        """Integrate a function (..., k - 1, numbers) from sample to sample, by its values at the beginning, in the
-        middle and at the end."""
+        """Integrate a function (..., k - 1, numbers) from sample to sample by its values at the start, the middle and
+        the end."""
         return simpson(self.h, *(of(*there) for there in zip(*given, strict=True)))
 
 
 def simpson(h: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the integrals (..., k - 1, n) over intervals h (k - 1, 1) of what is known at three places of each."""
+    """Return the integrals (..., k - 1, n) over intervals h (k - 1, 1) of a function by its values at three points of
+    each."""
     return h / 6.0 * (start + 4.0 * middle + end)
 
 
 def middles(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the values (..., k - 1, n) in the middle between samples (..., k, n), by cubic Hermite polynomials."""
+    """Return the values (..., k - 1, n) at the middle between samples (..., k, n), by cubic Hermite polynomials."""
     slopes = np.gradient(x, t, axis=-2, edge_order=min(2, len(t) - 1)) if len(t) > 1 else np.zeros_like(x)
     return 0.5 * (x[..., :-1, :] + x[..., 1:, :]) - 0.125 * np.diff(t)[:, None] * np.diff(slopes, axis=-2)
 
 
 def brackets(model: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """[a, b] (..., n) in the algebra of each joint's group, of velocities (..., n); 0 for coordinates."""
+    """Return [a, b] (..., n), the brackets of velocities (..., n) in the Lie algebra of each joint; 0 for joints of one
+    coordinate."""
     result = np.zeros(np.broadcast_shapes(a.shape, b.shape))
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         if kind in GROUPS:
@@ -195,7 +200,7 @@ def brackets(model: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Sums up to each sample, of what each step adds."""
+    """Return the cumulative sums of the steps, starting with 0."""
     zeros = np.zeros_like(np.take(steps, [0], axis)) if steps.shape[axis] else np.zeros(
         [1 if k == axis % steps.ndim else size for k, size in enumerate(steps.shape)])
     return np.concatenate((zeros, np.cumsum(steps, axis)), axis)
@@ -205,8 +210,8 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                    at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """Return the EnergyBalance of a motion, see Robot.energy_balance. total: the force elements that act; at_stop (...,
-    samples - 1): the steps that end at a stop; free: what they would be without stops, if that is known."""
+    """Return the EnergyBalance of a motion; see Robot.energy_balance. total: the force elements. at_stop (..., samples
+    - 1): mask of the steps that end at a stop. free: computes the end of a step without stops, or None."""
     along = Samples(robot, t, q, qd, tau)
 
     def potential_of(q):
@@ -231,14 +236,13 @@ def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: E
 
 
 def _powers(total, q, v, t):
-    """Return the power that force elements take away for good, and the power of those that store nothing, (..., 2),
-    W."""
+    """Return the power that force elements dissipate and the power of those that store no energy, (..., 2), W."""
     account = total.account(q, v, t)
     return np.stack((account.lost, account.given), axis=-1)
 
 
 def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Any:
-    """Return the mask (..., n) of the joints of configurations (..., nq) that are exactly at a limit (n,), as stops
+    """Return the mask (..., n) of the joints of configurations (..., nq) that are exactly at a limit (n,), where stops
     leave them."""
     place = model.places_in_q
     return (place >= 0) & ((q[..., place] == lower) | (q[..., place] == upper))
@@ -247,7 +251,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 # ------------------------------------------------------------------------------------------------- momentum
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                      threads: int | None = None) -> MomentumBalance:
-    """Return the MomentumBalance of a motion, see Robot.momentum_balance. total: the force elements that act."""
+    """Return the MomentumBalance of a motion; see Robot.momentum_balance. total: the force elements."""
     bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -264,8 +268,8 @@ def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau:
 
 def momentum_and_moment(robot: Any, q: np.ndarray, qd: np.ndarray, threads: int | None = None
                         ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the momentum (..., 6) about the origin of the root link's frame, and the first moment of mass (..., 3), kg
-    m, of all that moves: its rate is the linear momentum."""
+    """Return the momentum (..., 6) about the origin of the root link's frame and the first moment of mass (..., 3), kg
+    m, of all moving bodies. The rate of the first moment is the linear momentum."""
     c, momentum = robot.center_of_mass(q, threads=threads), robot.centroidal_momentum(q, qd, threads=threads)
     momentum[..., :3] += np.cross(c, momentum[..., 3:])
     root = robot.model.root_inertia
@@ -273,8 +277,7 @@ def momentum_and_moment(robot: Any, q: np.ndarray, qd: np.ndarray, threads: int 
 
 
 def floating_joints(model: Any) -> dict[str, str]:
-    """{joint: link that it moves} of the joints on the root, which must all be free. Raises ValueError naming
-    another."""
+    """Return {joint: child link} of the joints on the root. Raises ValueError naming a joint that is not free."""
     links: dict[str, str] = {}
     for joint, link, parent in zip(model.body_joints, model.body_names, model.parents, strict=True):
         if joint in links:
@@ -302,8 +305,8 @@ def _wrench(robot, joint, link, total, q, v, tau, t):
 
 # ------------------------------------------------------------------------------------------------- configurations
 def configuration_residual(robot: Any, q: ArrayLike, limits: bool) -> np.ndarray:
-    """Return the largest of (...): how far quaternions are from unit length; with limits, how far joints are beyond
-    their position limits, in rad and m. Mimic joints have none: they share a coordinate."""
+    """Return the largest residual (...): the deviation of quaternions from unit length and, with limits, the violation
+    of position limits, in rad and m. Mimic joints have no limits here: they share a coordinate."""
     model, q = robot.model, checks.real_numbers("q", q, robot.nq)
     found = np.zeros(q.shape[:-1])
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
@@ -313,8 +316,8 @@ def configuration_residual(robot: Any, q: ArrayLike, limits: bool) -> np.ndarray
 
 
 def beyond_limits(model: Any, q: np.ndarray) -> np.ndarray:
-    """Return the largest distance (...) of a joint of configurations (..., nq) beyond a position limit, in rad or m; 0
-    if none is beyond."""
+    """Return the largest violation (...) of a position limit by configurations (..., nq), in rad or m; 0 if there is
+    none."""
     has = model.places_in_q >= 0
     x = q[..., model.places_in_q[has]]
     return np.maximum(model.lower[has] - x, x - model.upper[has]).max(axis=-1, initial=0.0)
@@ -325,8 +328,8 @@ RECORDS = "energy", "momentum", "residual", "effort"
 
 
 def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
-    """Return the names, of RECORDS, of what is to be recorded. Raises ValueError for another name, and for the momentum
-    of a robot that does not float."""
+    """Return the names of the quantities to be recorded, out of RECORDS. Raises ValueError for another name, and for
+    the momentum of a robot without a floating base."""
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
         checks.one_of("record", name, RECORDS)
@@ -338,8 +341,8 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
              tau: Efforts, limits: bool, total: ForceSum | None, free: FreeStep | None, threads: int | None
              ) -> RecordedMotion:
-    """Every so many samples of a motion, with what is recorded along all of them. total: the force elements that
-    acted."""
+    """Return every `every`-th sample of a motion, with the recorded quantities along all samples. total: the force
+    elements."""
     (t, q, qd), model = motion, robot.model
     found: dict[str, Any] = {}
     for name in names:

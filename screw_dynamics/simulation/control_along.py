@@ -1,4 +1,4 @@
-"""The efforts that a controller gives along a motion that is known already."""
+"""Efforts of a controller along a given motion."""
 from collections.abc import Callable
 from functools import cache
 
@@ -40,6 +40,6 @@ def form() -> Form:
 
 
 def entry_point() -> Callable:
-    """along(memory, calls, t, q, qd, tau): set the rows of tau (k, n) to what the controller among `calls`, compiled
-    for one state, gives at the times t (k,) and states q (k, nq), qd (k, n)."""
+    """Return the compiled along(memory, calls, t, q, qd, tau). It sets the rows of tau (k, n) to the efforts of the
+    controller among `calls`, compiled for one state, at the times t (k,) and states q (k, nq), qd (k, n)."""
     return function(form())

@@ -1,5 +1,5 @@
-"""Location of the error of a compiled controller. Compiled code has no line numbers: the controller runs once more in
-plain Python."""
+"""Source location of the error of a compiled controller. Compiled code has no line numbers: the controller is run once
+more in plain Python."""
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,16 +18,16 @@ LINALG = np.linalg.LinAlgError.__module__
 
 
 def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
-    """Return the last inputs of the controller of a rollout, for each lane: (t, q, qd)."""
+    """Return the last inputs (t, q, qd) of the controller of a rollout for each lane."""
     start, sizes = header(memory).result, Sizes(n, nq, 0)
     t, q, qd = (rows_of(StepData, name, sizes, memory, start, lanes).T for name in ("t", "q", "qd"))
     return [(t[i, 0], q[i], qd[i]) for i in range(lanes)]
 
 
 def located(error: Exception, function: Callable, robot: Any, states: Iterable[tuple]) -> Exception:
-    """Return an error that a compiled controller raised, with its line and the state: of one of these, (t, q, qd),
-    which are what the controller was called with, or may have been called with. The error itself if none of them raises
-    it in Python, or it is of a class of the user's."""
+    """Return the error of a compiled controller with its source line and the state at which it is raised. states:
+    candidates (t, q, qd) for the inputs of the failing call. Returns the error itself if no candidate raises it in
+    Python, or if its class is user-defined."""
     python, names = in_python(function), parameters(function)
     for t, q, qd in states:
         given = dict(zip(PARAMETERS, (robot, float(t), q.copy(), qd.copy(), np.zeros(robot.n)), strict=True))
@@ -41,8 +41,8 @@ def located(error: Exception, function: Callable, robot: Any, states: Iterable[t
 
 
 def _line(python, error):
-    """File, line and text of where an error was raised: in the file of a function, in what it calls if that is not
-    there."""
+    """Return file, line and text of the place where an error was raised: in the file of the function if possible, else
+    in code that it calls."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     file = python.__code__.co_filename
     frame = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])

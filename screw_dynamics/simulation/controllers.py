@@ -1,7 +1,8 @@
-"""Controllers: functions of the user's, compiled, kept on disk, and called by integrators at an address.
+"""Controllers: user functions, compiled, cached on disk, and called by integrators at an address.
 
-`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py); in a batch it runs on lanes if Numba can type it
-there, else on one state after another. `controller(t, q, qd, tau)` always does the latter, to the bit as alone."""
+`controller(robot, t, q, qd, tau)` gets the robot (robot_type.py). In a batch it runs on lanes if Numba can type it
+there, else on one state after another. `controller(t, q, qd, tau)` always runs on one state after another,
+bit-identical to a single rollout."""
 from __future__ import annotations
 
 import hashlib
@@ -33,28 +34,28 @@ WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that ar
            "anything else give a Python function effort(t, q, qd) that returns efforts")
 
 
-robot_type: Any = Module("screw_dynamics.simulation.robot_type")        # Numba's, and so imported when it is needed
+robot_type: Any = Module("screw_dynamics.simulation.robot_type")        # Numba's; imported on first use
 
 
 class ControllerError(ValueError):
-    """A controller that cannot be compiled, or is none. __cause__ is Numba's own error."""
+    """A function that is no controller or cannot be compiled. __cause__ is Numba's error."""
 
 
 class CompiledController(NamedTuple):
-    """The address of a controller; whether its robot works on lanes; and the methods of the robot that it may call."""
+    """A compiled controller: its address, True if its robot works on lanes, and the robot methods that it may call."""
 
     address: int
     lanes: bool
     methods: frozenset[str]
 
 
-_kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, methods, what holds the code
+_kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, methods, owner of the code
 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
                         root: str) -> CompiledController:
-    """Return the compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError
-    if it has other parameters than a controller, cannot be compiled, or returns something."""
+    """Return the compiled form of a controller, for one state or for lanes, on robots with these frames. Raises
+    ControllerError if it has other parameters than a controller, cannot be compiled, or returns a value."""
     names, mark = parameters(function), fingerprint(function)
     if "flat" in mark.names:
         raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "
@@ -70,8 +71,8 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
 
 
 def parameters(function: Callable) -> tuple[str, ...]:
-    """Return the names of a controller's parameters, in its order: robot, t, q, qd and tau, or all but robot.
-    ControllerError for any other, for what is no function, and for one that rebinds tau."""
+    """Return the parameter names of a controller in its order: robot, t, q, qd and tau, or all but robot. Raises
+    ControllerError for other parameters, for an object that is no function, and for a function that rebinds tau."""
     python = getattr(function, "py_func", function)
     if not isinstance(python, FunctionType):
         raise ControllerError(f"controller {function!r} is a {type(function).__name__}; {_MUST}")
@@ -94,7 +95,7 @@ _MUST = "it must be a function controller(robot, t, q, qd, tau) or controller(t,
 
 
 def heading(function: Callable) -> str:
-    """Return the name and signature of a controller, as messages show them."""
+    """Return the name and signature of a controller for messages."""
     python = getattr(function, "py_func", function)
     return f"controller {python.__qualname__}{signature(python)}"
 
@@ -114,15 +115,15 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
         adapter, kinds = forms[form]
         used.clear(), refusals.clear()
         try:
-            if may_compile(jitted) and form not in ready:     # alone: within the adapter it would inherit its options
+            if may_compile(jitted) and form not in ready:     # apart: within the adapter it would inherit its options
                 jitted.compile(_arguments(form, frames, root, names))
             result = prepare(adapter, kinds)
         except Exception as error:
-            if form == LANES:                                 # of whatever kind: Numba has errors of its own
+            if form == LANES:                                 # any exception: Numba has errors of its own
                 continue
             raise _explained(function, error) from error
         where, methods = address(result), methods | used
-        holder = mark.key or (function if is_jitted(function) else object())   # none is overwritten
+        holder = mark.key or (function if is_jitted(function) else object())   # unique: no key overwrites another
         _kept[holder, form, frames, root] = where, methods, adapter
         return CompiledController(where, form == LANES, methods)
 
@@ -137,7 +138,7 @@ def _arguments(form, frames, root, names):
 
 
 def plain_controller(function: Callable, robot: Any) -> CompiledController:
-    """Return a controller without Numba's JIT, which is called with the robot itself: a lane is one state then."""
+    """Return a controller without Numba's JIT. It is called with the robot itself; a lane is then one state."""
     names = parameters(function)
 
     def adapter(memory, calls, t, q, qd, tau):
@@ -150,8 +151,8 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
 
 # ------------------------------------------------------------------------------------------------- adapters
 def _adapter(controller, kind, form, names, key):
-    """Return the function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no
-    argument, since code for another processor may pass it in other registers."""
+    """Return the function that integrators call with the addresses of workspace, calls, t, q, qd and tau. No argument
+    is a lane: code for another processor may pass lanes in other registers."""
     make = robot_type.robot_maker(kind)
     if "robot" in names:
         call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
@@ -188,6 +189,6 @@ def _adapter(controller, kind, form, names, key):
 
 # ------------------------------------------------------------------------------------------------- errors
 def _explained(function: Callable, error: Exception) -> ControllerError:
-    """Return the error that says where a controller cannot be compiled, why, and what to do."""
+    """Return the error with the place where a controller cannot be compiled, the reason and a remedy."""
     where, reason = why_not(function, error)
     return ControllerError(f"{heading(function)} cannot be compiled.\n  {where}\n  {reason}\n  {WAY_OUT}")

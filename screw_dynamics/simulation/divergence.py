@@ -1,4 +1,4 @@
-"""The warning of rollouts of which a state ceases to be finite."""
+"""The warning of rollouts whose state becomes non-finite."""
 import warnings
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ from .rollout_arguments import efforts
 
 
 class DivergenceWarning(RuntimeWarning):
-    """A state of a rollout is not finite from some time on."""
+    """A warning that a state of a rollout is not finite from some time on."""
 
 
 def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str,
                        effort: ArrayLike | Callable | None, steps: int, adaptive: bool = True) -> None:
-    """Warn of the first sample that is not finite, in the code that called Robot.rollout with an effort and steps.
-    adaptive: rules of adaptive length may be taken instead."""
+    """Warn of the first non-finite sample, at the caller of Robot.rollout with an effort and steps. adaptive: True if
+    adaptive integrators can be recommended."""
     finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)            # (*lead, samples + 1)
     lead, finite = finite.shape[:-1], finite.reshape(-1, len(t))
     lost = np.flatnonzero(~finite.all(axis=1))
@@ -40,7 +40,7 @@ def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarra
 
 
 def _impossible(model, given):
-    """Return which of the arrays of a rollout of one state has no motion, and where; "" if all have."""
+    """Return the description of an invalid entry in the arrays of a rollout of one state; "" if all are valid."""
     for name, x in given.items():
         for *step, k in np.argwhere(~np.isfinite(x)).tolist():
             return f"its {name}[{'..., ' * bool(step)}{k}] is {x[(*step, k)]}"

@@ -1,7 +1,7 @@
-"""Driven motion: joints with servos, motors, brakes and gravity compensation, and wrenches on links, in one kernel, of
-trees and of robots that keep constraints.
+"""Driven motion in one kernel: joints with servos, motors, brakes and gravity compensation, and wrenches on links, for
+trees and for robots with constraints.
 
-Written for one state. Efforts are renewed at the start of each step, as a digital controller does."""
+For one state. Efforts are updated at the start of each step, as in a digital controller."""
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -67,14 +67,14 @@ HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, a
 
 @kernel
 def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work) -> None:
-    """work.results from q (nq) and work.inputs."""
+    """Compute work.results from q (nq) and work.inputs."""
     call(calls[HYBRID], (memory, at(q), at(work.inputs), at(wrenches), at(work.results)))
 
 
 @kernel
 def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
-    """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
-    integrator takes them at the end of a step h > 0."""
+    """Set work.passive to the efforts of friction and of force elements at a state, and work.inputs[3] to the added
+    inertia of their implicit treatment, at the end of a step h > 0."""
     joints = data.joints
     for k in range(len(qd)):
         d = joints.damping[k]
@@ -89,13 +89,13 @@ def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarra
 @noinline
 def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
           qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
-    """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
-    they cause, and beyond (n) to whether a command or an effort is clipped.
+    """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the resulting
+    accelerations, and beyond (n) to the mask of clipped commands and efforts.
 
-    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction and
-    force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). A servo that would
-    need more than its limit gives its limit: its joint is then free, and the other servos compensate its motion.
-    Nothing compensates the strength of weakened motors."""
+    A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q). It compensates friction, force
+    elements (taken at the end of a step h > 0 by the integrator), and wrenches (slots, 6). A servo that requires more
+    than its limit applies its limit: its joint is then free, and the other servos compensate its motion. The reduced
+    strength of weakened motors is not compensated."""
     memory, calls, joints, x, n = data.memory, data.calls, data.joints, work.inputs, len(qd)
     gravity, weak, (lowest, highest) = False, False, work.bounds
     put_passive(data, t, h, q, qd, work)
@@ -148,14 +148,15 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
     for k in range(n):
         lacks = joints.drive[k] == SERVO and (not lowest[k] < tau[k] < highest[k] or joints.strength[k] != 1.0)
         work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
-    for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
+    for k in range(n):          # a servo compensates dry friction; a brake holds permanently
         if x[2, k] != 0.0:
             data.dry[k] = np.inf if joints.drive[k] == BRAKE else 0.0
 
 
 @kernel
 def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, work: Work, tau: np.ndarray) -> None:
-    """Add to tau (n) the joint efforts that are equivalent to wrenches: the difference that they make at rest."""
+    """Add to tau (n) the joint efforts equivalent to wrenches: the difference of the efforts with and without wrenches
+    at rest."""
     nothing = np.zeros(wrenches.shape)
     for sign in (1.0, -1.0):
         for k in range(len(tau)):
@@ -168,7 +169,8 @@ def pushed(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 @kernel
 def pushing(wrenches: np.ndarray) -> bool:
-    """True if a number of wrenches (slots, 6) is not 0; Numba imports scipy.linalg for a kernel that calls `any`."""
+    """Return True if any number of wrenches (slots, 6) is not 0. Numba would import scipy.linalg for a kernel that
+    calls `any`."""
     for wrench in wrenches:
         for x in wrench:
             if x != 0.0:
@@ -178,7 +180,7 @@ def pushing(wrenches: np.ndarray) -> bool:
 
 @kernel
 def finite(x: np.ndarray) -> bool:
-    """True if no number of x (n) is infinite or NaN."""
+    """Return True if all numbers of x (n) are finite."""
     for k in range(len(x)):
         if not x[k] - x[k] == 0.0:
             return False
@@ -190,14 +192,14 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
                  table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
                  q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
-    """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
-    Returns how many were made.
+    """Make steps of length h from the time `start` and the state q (nq), qd (n). Set q and qd to the last finite state.
+    Return the number of steps made.
 
-    table: that of DrivenJoints; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the
-    bodies; calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state;
-    clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state,
-    as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the start of
-    each step, and the n efforts in it."""
+    table: DrivenJoints. reference (1 or steps, REFERENCE, n). wrenches (slots, 6): in the frames of the bodies. calls:
+    see FORWARD. tau (n): set to the efforts of the last step, or without steps to those at the state. clipped (n):
+    number of steps with a clipped command or effort. lost (2, n): the accelerations, and a sum over the state, which
+    are not finite after a failure. past (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step,
+    and its n efforts."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
     joints = arranged(DrivenJoints, 0.0, Sizes(n, nq, 0), table, 0)
@@ -287,11 +289,11 @@ def _entry_point(integrator):
 
 
 class Driven:
-    """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
+    """The driven motion of one robot, by an integrator with steps of fixed length. Not thread-safe.
 
-    constraints: those of a robot that keeps them, closed_loops.Constraints. contact_model: a ContactModel
-    of this robot; servos: at most so many of its joints have one, by default all. friction:
-    whether elements of friction that the robot has of its own act; damping and friction of joints are in the table."""
+    constraints: closed_loops.Constraints of the robot. contact_model: a ContactModel of the robot. servos: the largest
+    number of joints with a servo, by default all. friction: True if the robot's own friction elements act; damping and
+    friction of joints are in the table."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
                  contact_model: Any = None, servos: int | None = None, friction: bool = True):
@@ -324,13 +326,13 @@ class Driven:
             self._calls[MOMENTA] = momenta_address(structure, False)
 
     def report(self, numbers: int) -> np.ndarray:
-        """Return a copy of so many numbers of the last step's report of its contacts; see
+        """Return a copy of the first `numbers` entries of the last step's contact report; see
         constraints/contacts/tables.py."""
         first = ws.header(self._memory).report
         return self._memory[first:first + numbers].copy()
 
     def wrenches(self, external: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Wrenches {link: (6,)} as those on the bodies (slots, 6), in their frames."""
+        """Return wrenches {link: (6,)} as wrenches on the bodies (slots, 6), in the frames of the bodies."""
         on_bodies = np.zeros((len(self._links), 6))
         for link, wrench in external.items():
             slot, C = self._frames[self._place[link]]
@@ -340,9 +342,9 @@ class Driven:
 
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
-        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. Raises ValueError for
-        tables of other shapes, in which a kernel would read what is not theirs."""
+        """Make steps; see `driven_steps`. Changes q (nq), qd (n), clipped (n), int64, and past. Returns the number of
+        steps made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. Raises ValueError
+        for arrays of other shapes, as the kernel would read out of bounds."""
         if joints.shape != (ROWS, len(qd)):
             raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")
         tau, self.lost[...] = np.zeros(len(qd)), 0.0

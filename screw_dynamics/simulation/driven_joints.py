@@ -1,5 +1,5 @@
-"""Drives of joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
-servos among those of contacts."""
+"""Joint drives: the rows of their table and of a reference, the effort bounds of motors, and the servo rows among the
+contact rows."""
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -10,20 +10,21 @@ from screw_dynamics.numbers.values import kernel
 
 from .step_data import StepData
 
-EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
+EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # drive of a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
-AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
+AT_LIMIT = 1.0 - 1e-12       # times a limit: a smaller effort is not clipped
 
 
 class DrivenJoints(NamedTuple):
-    """Of each velocity friction, position stops, what drives it, and the gains of its servo; where in q its coordinate
-    is (-1: nowhere, of Lie-group joints, which have no stops, and whose servos follow velocities); stiffness and rest
-    of a spring, which are 0; its limit, 1 where its command is clipped already, the share of its effort that a servo or
-    gravity compensation gives, and the ends of the line of torque over speed. `DrivenJoints(*table)` of an array (ROWS,
-    n) are its rows."""
+    """Settings of each velocity, n numbers a field: friction, position stops, kind of drive and gains of its servo.
+
+    place: index of its coordinate in q, or -1 for Lie-group joints, which have no stops and whose servos track
+    velocities. stiffness, rest: of a spring, both 0. limit: of the effort. clipped: 1 if the command is clipped
+    already. strength: fraction of the effort that a servo or gravity compensation applies. stall, no_load: ends of the
+    torque-speed line. `DrivenJoints(*table)` wraps an array (ROWS, n)."""
 
     damping: Annotated[np.ndarray, Shared, "n"]
     friction: Annotated[np.ndarray, Shared, "n"]
@@ -46,9 +47,11 @@ ROWS = len(DrivenJoints._fields)
 
 
 class Work(NamedTuple):
-    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), the
-    efforts (n) of friction and of force elements; the accelerations (n) that servos ask for, less those that their
-    efforts cause; and the lowest and highest efforts (2, n) in the step."""
+    """Memory of `drive`.
+
+    inputs (INPUTS, n) and results (2, n): of hybrid dynamics. gravity (n): torques. passive (n): efforts of friction
+    and force elements. lacking (n): accelerations demanded by servos less those that their efforts cause. bounds (2,
+    n): lowest and highest efforts in the step."""
 
     inputs: np.ndarray
     results: np.ndarray
@@ -60,9 +63,9 @@ class Work(NamedTuple):
 
 @kernel
 def effort_bounds(limit: Any, stall: Any, no_load: Any, qd: Any) -> tuple[Any, Any]:
-    """Return the lowest and highest efforts of motors at velocities, of numbers or arrays: within their limit and the
-    line from stall at rest to 0 at no_load, which at a speed beyond gives no effort more; inf where there is none."""
-    share = qd / no_load                # NaN where the speed is infinite, or none, and no line limits: fmin
+    """Return the lowest and highest efforts of motors at velocities, numbers or arrays. Bounds are the limit and the
+    torque-speed line from stall at rest to 0 at no_load; beyond no_load the effort is 0. inf: no bound."""
+    share = qd / no_load                # NaN: infinite speed or no line; fmin ignores it
     return (-np.maximum(np.fmin(limit, stall * (1.0 + share)), 0.0),
             np.maximum(np.fmin(limit, stall * (1.0 - share)), 0.0))
 
@@ -76,7 +79,7 @@ def put_bounds(joints: DrivenJoints, qd: np.ndarray, bounds: np.ndarray) -> None
 
 @kernel
 def put_servos(data: StepData, h: float, tau: np.ndarray, work: Work) -> None:
-    """Set data.acts to what servos of efforts tau (n) may give in a step of length h; see
+    """Set data.acts to the servo bounds for efforts tau (n) in a step of length h; see
     constraints/contacts/servos.py."""
     acts, joints = data.acts, data.joints
     for k in range(acts.shape[1]):
@@ -88,7 +91,8 @@ def put_servos(data: StepData, h: float, tau: np.ndarray, work: Work) -> None:
 
 @kernel
 def take_servos(data: StepData, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
-    """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
+    """Set tau (n) to the efforts of servos and brakes solved with the contacts, and beyond (n) where they are
+    clipped."""
     acts, joints = data.acts, data.joints
     for k in range(len(tau)):
         if joints.drive[k] < SERVO or acts[GIVEN, k] == h * tau[k]:

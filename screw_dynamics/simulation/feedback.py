@@ -1,7 +1,8 @@
-"""Motions under feedback around another one: efforts u + a d + K dx within bounds, dx = (log(q^-1 q'), qd' - qd).
+"""Rollouts under feedback around a reference motion: efforts u + a d + K dx within bounds, dx = (log(q^-1 q'), qd' -
+qd).
 
-Behind each step the state moves by a - 1 gaps, of which the other motion has those of its steps: with a = 1 it is where
-the step leads, with a smaller one a part of the gap is left (Mastalli et al., 2020)."""
+After each step the state moves by a - 1 times the gap of that step in the reference motion. With a = 1 the state is the
+end of the step; with smaller a a part of the gap remains (Mastalli et al., 2020)."""
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
@@ -33,9 +34,11 @@ from .steps import CALLS, joint_settings_in, prepare_step, settings_in
 
 
 class Around(NamedTuple):
-    """P motions of N steps, and feedback around them: q (P, N + 1, nq), qd (P, N + 1, n), efforts u (P, N, m) of the
-    velocities `driven` (m), changes d (P, N, m) and gains K (P, N, m k), rows of k >= 2 n numbers, gaps (P, N + 1, 2
-    n), the first of none; part (P, 1, 1): a; and bounds lower and upper (P or 1, N or 1, m) of u."""
+    """P reference motions of N steps with feedback.
+
+    q (P, N + 1, nq), qd (P, N + 1, n); efforts u (P, N, m) of the velocities `driven` (m), their changes d (P, N, m);
+    gains K (P, N, m k) in rows of k >= 2 n; gaps (P, N + 1, 2 n), the first unused; part (P, 1, 1): a; bounds lower and
+    upper (P or 1, N or 1, m) of u."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -50,14 +53,14 @@ class Around(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """q (P, N + 1, nq), qd (P, N + 1, n) and u (P, N, m)."""
+    """A motion: q (P, N + 1, nq), qd (P, N + 1, n) and efforts u (P, N, m)."""
 
     q: np.ndarray
     qd: np.ndarray
     u: np.ndarray
 
 
-# Numbers of entries of q, of velocities, of efforts, and of gains; twice that of velocities.
+# Sizes of q, of velocities, of efforts, and of gains; twice the number of velocities.
 Sizes = namedtuple("Sizes", "nq n m gains twice")
 
 
@@ -89,7 +92,7 @@ def sizes_of(nq: int, n: int, m: int, gains: int) -> Sizes:
 
 @kernel
 def load_step(given: Around, first: int, i: int, at: Room) -> None:
-    """Load the data of the feedback in step i, for as many motions as a vector has lanes."""
+    """Load the data of the feedback in step i, for as many motions as there are lanes."""
     load_rows(given.q, first, i, at.q)
     load_rows(given.qd, first, i, at.qd)
     load_rows(given.u, first, i, at.u)
@@ -116,7 +119,7 @@ def feed_back(space: Any, x: list, v: list, at: Room) -> None:
 
 @kernel
 def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
-    """Move the state by a - 1 gaps."""
+    """Move the state by a - 1 times the gap."""
     n = len(v)
     integrate(space, x, at.part[0] - 1.0, at.gap, at.moved)
     for k in range(len(x)):
@@ -128,7 +131,7 @@ def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
 @kernel
 def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, memory: np.ndarray, settings: np.ndarray,
                    dt: float, given: Around, found: Motion, stop: np.ndarray, work: np.ndarray) -> None:
-    """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
+    """Fill `found` by steps of length dt. memory: a workspace. settings: see steps.py."""
     head, rules = header(memory), settings_in(settings)
     n, calls, begin_at = head.coordinates, array_at(0, at(rules.calls), (CALLS,)), rules.start
     joints, projects = joint_settings_in(settings, n), calls[PROJECT] != 0
@@ -162,7 +165,7 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
-    """Return the Form of an integrator under feedback: for one motion after another, of all robots, or on lanes."""
+    """Return the Form of an integrator under feedback: for one motion after another and all robots, or on lanes."""
     _, step, tableau, *_ = INTEGRATORS[integrator]
     space, like = groups if on_groups or not lanes else coordinates_alone, lane if lanes else number
 
@@ -188,7 +191,7 @@ def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,
            threads: int | None = None, start: float = 0.0) -> Motion:
-    """Return the Motion of feedback from the time `start` (s) on; as Rollouts.step_entry has its arguments."""
+    """Return the Motion under feedback from the time `start` (s) on. Arguments as for Rollouts.step_entry."""
     model = rollouts.robot.model
     P, N, m = given.u.shape
     lanes, on_groups = P > 1, model.on_groups

@@ -1,8 +1,8 @@
-"""Diagonally implicit Runge-Kutta methods, on groups as Munthe-Kaas methods, for stiff springs and dampers.
+"""Diagonally implicit Runge-Kutta methods for stiff springs and dampers; on groups as Munthe-Kaas methods.
 
-A stage is solved by forward dynamics with the added inertia gamma D + gamma^2 K, gamma = h a_ss, for the acceleration:
-one call of O(n) an iteration, in which springs and dampers are exact, and only velocity products, gravity and the
-efforts of controllers are of the iteration before."""
+Each stage is solved for the acceleration by forward dynamics with the added inertia gamma D + gamma^2 K, gamma = h
+a_ss. An iteration is one O(n) call. Springs and dampers are exact in it; velocity products, gravity and controller
+efforts are those of the previous iteration."""
 import numpy as np
 
 from screw_dynamics.algorithms.space import displacement_rate, integrate
@@ -17,7 +17,7 @@ from .step_data import Stages, StepData, load, solve
 @kernel
 def implicit_runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                          stages: Stages) -> None:
-    """A step of length h by a tableau whose a is lower triangular, with a positive diagonal."""
+    """Make a step of length h by a tableau whose a is lower triangular with a positive diagonal."""
     a, c, n, rows = tableau.a, tableau.c, len(qd), len(stages.dq)
     if n == 0:
         return

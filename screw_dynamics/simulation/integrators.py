@@ -1,4 +1,4 @@
-"""The integrators: each is a rule for steps, a step, and its tableau. Another one is another row of INTEGRATORS."""
+"""The integrators: each has a stepping rule, a step function and a tableau. A new one is a new row of INTEGRATORS."""
 import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -20,10 +20,11 @@ from .variational import variational
 
 
 class Integrator(NamedTuple):
-    """advance: fixed_steps or adaptive_steps; step: one step of fixed length; tableau: its coefficients; implicit: it
-    takes friction at the end of a step, and efforts as they are at its start; dry_friction: it takes forces that are
-    steep near rest; momenta: it calls algorithms/momenta.py; beforehand: it is compiled while the package is built, not
-    at its first use."""
+    """An integrator.
+
+    advance: fixed_steps or adaptive_steps. step: a step of fixed length. tableau: its coefficients. implicit: evaluates
+    friction at the end of a step, and efforts at its start. dry_friction: accepts forces that are steep near rest.
+    momenta: calls algorithms/momenta.py. beforehand: compiled when the package is built, not at first use."""
 
     advance: Callable
     step: Callable
@@ -37,7 +38,8 @@ class Integrator(NamedTuple):
 @kernel
 def semi_implicit_euler(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
-    """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1; friction implicit, however strong."""
+    """Make a step qd += h qdd(q, qd), then q += h qd, or g exp(h qd). Order 1; friction is implicit and stable at any
+    strength."""
     qdd = stages.dv[0]
     accelerate(data, t, q, qd, h, qdd)
     for k in range(len(qd)):
@@ -88,7 +90,7 @@ INTEGRATORS = {
     "semi_implicit_euler": Integrator(fixed_steps, semi_implicit_euler, EULER, implicit=True),
     "rk4": Integrator(fixed_steps, runge_kutta, CLASSICAL),
     "rk45": Integrator(adaptive_steps, runge_kutta, DORMAND_PRINCE),
-    # At the midpoint dry friction as a force would turn a joint that it stops back at every step.
+    # At the midpoint, dry friction as a force would reverse a joint that it stops, at every step.
     "variational": Integrator(fixed_steps, variational, MIDPOINT, dry_friction=False, momenta=True, beforehand=False),
     "implicit_midpoint": Integrator(fixed_steps, implicit_runge_kutta, MIDPOINT, dry_friction=False, beforehand=False),
     "sdirk2": Integrator(fixed_steps, implicit_runge_kutta, ALEXANDER, beforehand=False),
@@ -96,11 +98,11 @@ INTEGRATORS = {
 MOST_STAGES = max((integrator.tableau for integrator in INTEGRATORS.values()), key=lambda tableau: len(tableau.c))
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)
 WITH_CONSTRAINTS = tuple(name for name, integrator in INTEGRATORS.items() if not integrator.momenta)
-LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivatives: linearization/
+LINEARIZED = "semi_implicit_euler", "rk4"           # integrators with step derivatives: linearization/
 
 
 def check_elements(integrator: str, elements: Iterable[Element]) -> None:
-    """ValueError, with the first force element that is steep near rest, if an integrator does not take it."""
+    """Raise ValueError naming the first force element that is steep near rest if the integrator does not accept it."""
     for element in elements:
         if element.is_dry and not INTEGRATORS[integrator].dry_friction:
             takers = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)

@@ -1,6 +1,6 @@
-"""NumPy on arrays of lanes, as far as controllers need it: arithmetic, products of matrices, common functions.
+"""NumPy functions on arrays of lanes for controllers: arithmetic, matrix products, common functions.
 
-What is not here cannot be typed, and a controller that uses it runs on one state after another. So does one that
+Other functions cannot be typed; a controller that uses them runs on one state after another. So does a controller that
 branches on its state: a comparison of lanes is a mask, not a truth value."""
 import math
 import operator
@@ -23,14 +23,15 @@ def _is_array(x):
 
 
 def _has_lanes(*kinds):
-    """True if any of these types is of lanes, and all are numbers or arrays of them."""
+    """Return True if any of these types contains lanes and all are numbers or arrays of numbers or lanes."""
     return any(getattr(x, "dtype", x) is LANE for x in kinds) and all(
         x is LANE or isinstance(x, types.Number) or _is_array(x) for x in kinds)
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
 def _elementwise(a, b, function):
-    """For Numba types a, b: what applies `function` of two numbers to arrays of one shape, or an array and a number."""
+    """Return the function for Numba types a, b that applies `function` elementwise to arrays of one shape, or to an
+    array and a number."""
     if _is_array(a) and _is_array(b):
         if a.ndim != b.ndim:
             return None
@@ -94,8 +95,8 @@ def _in_place(op):
     return meaning
 
 
-# For CPUs, as overloads for a target are tried before those for all: what Numba has for `a += b` on arrays raises
-# AttributeError on lanes, where it should say that it has nothing.
+# Target "cpu": overloads for a target are tried before generic ones. Numba's generic `a += b` on arrays raises
+# AttributeError on lanes instead of reporting no match.
 for _name, _symbol in dict(iadd="+", isub="-", imul="*", itruediv="/").items():
     overload(getattr(operator, _name), **_OPTIONS, target="cpu")(_in_place(_symbol))
 
@@ -111,7 +112,7 @@ def _greatest(a, b):
 
 
 def _of_two(name, function):
-    """Define a NumPy function of two numbers or arrays, and Python's of two numbers."""
+    """Define a NumPy function of two numbers or arrays, and the Python function of two numbers."""
     @overload(getattr(np, name), **_OPTIONS)
     def on_arrays(a, b):
         if not _has_lanes(a, b):

@@ -1,21 +1,20 @@
-"""Violations of position limits: a warning of joints that leave them, or begin beyond them, where rollouts are not told
-whether limits act."""
+"""Warnings of joints that leave their position limits or start beyond them, in rollouts whose `limits` was not set."""
 import warnings
 
 import numpy as np
 
 from screw_dynamics.model.model import Model
 
-MOST = 3        # joints that a warning names
+MOST = 3        # joints named in a warning
 IGNORED = "limits=True stops joints there, limits=False ignores limits without this warning"
 
 
 class LimitsWarning(UserWarning):
-    """A warning of joints of a simulation that left the model's position limits, or began beyond them.
+    """A warning of joints that left the model's position limits in a simulation, or started beyond them.
 
     Notes
     -----
-    The limits do not act unless they are asked for.
+    The limits act only with limits=True.
     """
 
 
@@ -28,9 +27,9 @@ def begins_beyond(model: Model, q: np.ndarray) -> bool:
 
 def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None = None, t: np.ndarray | None = None,
                    advice: str = IGNORED, stacklevel: int = 4, room: float = 0.0) -> None:
-    """Warn of the joints that are beyond their limits, by more than `room`, in samples q (..., samples, nq), at times t
-    (samples,); with q0 (..., 1, nq), where a step began, of those alone that were within them there. what: the rollout
-    or the step, as the beginning of a sentence."""
+    """Warn of the joints beyond their limits by more than `room` in samples q (..., samples, nq) at times t (samples,).
+    With q0 (..., 1, nq), the start of a step: only joints within their limits there. what: the rollout or the step, as
+    the start of a sentence."""
     moving = np.flatnonzero(model.places_in_q >= 0)
     place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
     x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]
@@ -47,8 +46,7 @@ def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None
 
 
 def _told(model, velocity, x, lower, upper):
-    """Return the text of a warning for a joint that is beyond its limits at x: the farthest position that it reaches,
-    and the limit."""
+    """Return the text of a warning for a joint beyond its limits at x: the extreme position and the limit."""
     joint = next(name for name, part in model.v_slices.items() if part.start == velocity)
     unit = "m" if model.kind_of(joint) == "prismatic" else "rad"
     far, limit = max(((lower - x.min(), (x.min(), lower)), (x.max() - upper, (x.max(), upper))))[1]

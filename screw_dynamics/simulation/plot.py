@@ -1,6 +1,6 @@
-"""The picture of a motion: positions, velocities and efforts of each joint within their limits, and the energy.
+"""Plot of a motion: positions, velocities and efforts of each joint with their limits, and the energy.
 
-matplotlib, an extra, is imported when a picture is drawn."""
+matplotlib is an optional dependency, imported when a plot is drawn."""
 import os
 from math import ceil, prod
 from pathlib import Path
@@ -13,8 +13,8 @@ from screw_dynamics import checks
 from screw_dynamics.model.group_joints import GROUPS, QUATERNION
 from screw_dynamics.whole_file import whole
 
-ROWS = 12       # rows below each other; of more, several blocks stand side by side
-MOTIONS = 12    # of a batch that are drawn, the first in color
+ROWS = 12       # rows of a block; more rows make several blocks side by side
+MOTIONS = 12    # motions of a batch that are drawn, the first in color
 BLUE, VERMILION, GREEN, BEYOND, OTHERS = "#0072B2", "#D55E00", "#009E73", "#FBE3DC", "#B8C4CE"
 AXES = {"x": VERMILION, "y": GREEN, "z": BLUE, "w": "#5A6672"}      # of the curves of one panel
 STYLE = {
@@ -25,8 +25,8 @@ STYLE = {
 
 
 class Row(NamedTuple):
-    """The panels of a joint, or of the turns or slides of one on a group: of which numbers of q, and which velocities,
-    each {curve: index}."""
+    """The panels of a joint, or of the rotations or translations of a Lie-group joint: indices {curve: index} into q
+    and into the velocities."""
 
     name: str
     slides: bool
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def _rows(model):
-    """Two rows for a joint that both turns and slides; quaternions are drawn as they are, x y z w."""
+    """Return the rows of the plot: two for a joint that both turns and slides. Quaternions are drawn as x y z w."""
     rows = []
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         q, v = model.q_slices[joint].start, model.v_slices[joint].start
@@ -49,16 +49,18 @@ def _rows(model):
 
 
 def _curves(names, start, slides):
-    """{curve: index} of those of a group's numbers or motions that slide, or of the others; one alone has no name."""
+    """Return {curve: index} of the numbers or motions of a group that slide, or of the other ones. A single curve has
+    no name."""
     found = {name[-1]: start + k for k, name in enumerate(names) if (name in ("x", "y", "z")) == slides}
     return found if len(found) != 1 else dict(zip([""], found.values(), strict=True))
 
 
 class Quantity(NamedTuple):
-    """One column of a block: its samples (motions, samples, numbers), and what each must stay between, (numbers,)."""
+    """A column of a block: samples (motions, samples, numbers), and the lower and upper limits of each number
+    (numbers,)."""
 
     title: str
-    units: tuple[str, str]      # of a joint that turns, and of one that slides
+    units: tuple[str, str]      # of a revolute and of a prismatic motion
     color: str
     values: np.ndarray
     lower: np.ndarray
@@ -81,7 +83,7 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
 
 
 def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
-    """Return a figure, written to a path or an open file unless that is None; by the path's ending a PNG, PDF or
+    """Return a figure, and save it to a path or an open file unless that is None. The suffix selects PNG, PDF or
     SVG."""
     if path is None:
         return figure
@@ -91,12 +93,12 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
             figure.savefig(new, dpi=dpi)
     else:
         figure.savefig(path, dpi=dpi)
-    pyplot.close(figure)                # or each picture of a long run stays in memory
+    pyplot.close(figure)                # figures that stay open accumulate in memory
     return figure
 
 
 def _quantities(model, t, q, qd, tau):
-    """Return the quantities that are given, each (motions, samples, numbers) for at most MOTIONS motions."""
+    """Return the given quantities, each (motions, samples, numbers), for at most MOTIONS motions."""
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     single = model.places_in_q >= 0
     lower[model.places_in_q[single]], upper[model.places_in_q[single]] = model.lower[single], model.upper[single]
@@ -114,7 +116,7 @@ def _samples(name, x, t, n):
     x = checks.real_numbers(name, x, n)
     if name == "tau" and x.ndim == 1:
         x = np.broadcast_to(x, (len(t), n))
-    if name == "tau" and x.shape[-2] == len(t) - 1:     # one for each interval: the last lasts to the end
+    if name == "tau" and x.shape[-2] == len(t) - 1:     # one for each interval: repeat the last at the end
         x = np.concatenate([x, x[..., -1:, :]], axis=-2)
     if x.ndim < 2 or x.shape[-2] != len(t):
         raise ValueError(f"{name} has the shape {x.shape}, not (..., {len(t)}, {n}): a row for each of the {len(t)} "
@@ -123,8 +125,7 @@ def _samples(name, x, t, n):
 
 
 def _draw(pyplot, robot, t, quantities):
-    """Return the figure, its parts placed in inches: matplotlib's own layout takes seconds for the panels of a
-    humanoid."""
+    """Return the figure, laid out in inches: matplotlib's own layout takes seconds for the panels of a humanoid."""
     shown, columns = _rows(robot.model), len(quantities)
     blocks = max(1, ceil(len(shown) / ROWS))
     rows = ceil(len(shown) / blocks)
@@ -166,7 +167,7 @@ def _draw_joint(ax, t, quantity, row, named, titled):
     unit = quantity.units[row.slides]
     if len(of) == len(QUATERNION):
         unit = "-"
-    # Within the panel: a label beside it would take the width of a column from each block.
+    # Within the panel: a label beside it would cost each block the width of a column.
     ax.text(0.01, 0.96, f"{row.name}  [{unit}]" if named else f"[{unit}]", transform=ax.transAxes,
             va="top", fontsize=8 if named else 7, color="#22303C" if named else "#5A6672",
             bbox={"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 1.0})
@@ -175,11 +176,11 @@ def _draw_joint(ax, t, quantity, row, named, titled):
 
 
 def _range(values, lower, upper):
-    """Return the range of an axis: that of the values with a margin, and with a limit that they come near."""
+    """Return the range of an axis: the values with a margin, extended to a limit that they approach."""
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if finite.size else (-1.0, 1.0)
     span = max(high - low, 1e-2 * max(abs(low), abs(high)), 0.01)
-    bottom, top = low - 0.1 * span, high + 0.35 * span      # above it is room for the name
+    bottom, top = low - 0.1 * span, high + 0.35 * span      # room for the name above
     if upper <= high + span:
         top = max(top, upper + 0.3 * span)
     if lower >= low - span:
@@ -188,9 +189,9 @@ def _range(values, lower, upper):
 
 
 def _draw_energy(ax, robot, t, quantities):
-    """Potential energy and, with velocities, kinetic and total energy of the first motion.
+    """Draw potential energy and, with velocities, kinetic and total energy of the first motion.
 
-    Potential energy is above its lowest in the motion: its zero is a matter of where the root frame lies."""
+    Potential energy is relative to its minimum in the motion: its zero depends on the root frame."""
     q = quantities[0].values[0]
     potential = robot.potential_energy(q)
     potential = potential - np.nanmin(potential) if np.isfinite(potential).any() else potential
@@ -207,7 +208,7 @@ def _draw_energy(ax, robot, t, quantities):
 
 
 def _ticks(ax, nbins):
-    """A few ticks, with numbers as they are: an offset or a power of ten would stand above the panel."""
+    """Set a few ticks with plain numbers: an offset or a power of ten would be above the panel."""
     ax.locator_params(nbins=nbins)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
 

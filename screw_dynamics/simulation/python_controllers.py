@@ -1,4 +1,4 @@
-"""Controllers that remain Python: functions effort(t, q, qd), which compiled code calls at an address."""
+"""Python controllers: functions effort(t, q, qd) that compiled code calls at an address, without compiling them."""
 import ctypes
 from collections.abc import Callable
 from inspect import signature
@@ -16,20 +16,20 @@ from screw_dynamics.numbers.values import PLAIN
 
 from .controllers import CompiledController
 
-# As Numba calls a function that returns nothing: where a result and an exception would go; then the arguments of a
-# controller, addresses of workspace, calls, t, q, qd and tau. Returns 0: nothing was raised.
+# Numba's signature of a function without a result: addresses of the result and of the exception, then the arguments of
+# a controller, addresses of workspace, calls, t, q, qd and tau. Returns 0: no exception.
 ARGUMENTS = "t", "q", "qd"
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_ssize_t,) * 6)
 
 
 def stays_python(effort: Any) -> bool:
-    """Return True for a function effort(t, q, qd), which is called as it is, and False for controllers and all else.
-    Raises ValueError for three arguments that have these names in another order."""
+    """Return True for a function effort(t, q, qd), which is called in Python, and False for a controller or another
+    object. Raises ValueError for three arguments with these names in another order."""
     if not callable(effort):
         return False
     try:
         given = signature(effort).parameters.values()
-    except (TypeError, ValueError):         # no signature: no controller either, as its caller will say
+    except (TypeError, ValueError):         # no signature; the caller reports that it is no controller
         return False
     names = [x.name for x in given if x.default is x.empty and x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
     if len(names) != 3 or {"robot", "tau"} & set(names):
@@ -40,8 +40,8 @@ def stays_python(effort: Any) -> bool:
 
 
 def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Return the efforts (n,) that effort(t, q, qd) gives for copies of a state (nq,), (n,). Raises ValueError for
-    another shape."""
+    """Return the efforts (n,) of effort(t, q, qd) for copies of a state (nq,), (n,). Raises ValueError for another
+    shape."""
     found = checks.real_numbers("effort", effort(float(t), q.copy(), qd.copy()), len(qd))
     if found.ndim != 1:
         raise ValueError(f"effort has shape {found.shape}, but must have {qd.shape}")
@@ -49,8 +49,8 @@ def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> n
 
 
 class PythonController:
-    """effort(t, q, qd), which returns efforts (n,) for a state (nq,), (n,) or raises, as a controller of rollouts of
-    one state. What it raises is kept in `error`, and ends the rollout."""
+    """A Python function effort(t, q, qd) as a controller of rollouts of one state. It returns efforts (n,) for a state
+    (nq,), (n,). An exception is stored in `error` and ends the rollout."""
 
     def __init__(self, effort: Callable[[float, np.ndarray, np.ndarray], ArrayLike], nq: int, n: int):
         self._effort, self._sizes, self.error = effort, (1, nq, n, n), None
@@ -70,7 +70,7 @@ class PythonController:
         if self.error is None:
             try:
                 tau[:] = efforts_from(self._effort, t[0], q, qd)
-            except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
+            except BaseException as error:              # also Ctrl-C: no exception may pass through compiled code
                 self.error = error
         if self.error is not None:
             tau[:], interrupt_at(memory).failure[0] = np.nan, STOPPED

@@ -1,4 +1,4 @@
-"""The robot inside compiled controllers: a Numba type whose methods are Robot's, and call the same algorithms."""
+"""The robot in compiled controllers: a Numba type with the methods of Robot, which call the same algorithms."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,7 +23,8 @@ from .steps import CALLS, joint_settings_at
 
 
 class RobotType(types.Type):
-    """The robot on one state or on lanes; frames: the names of its frames in order, or () if no method takes one."""
+    """The Numba type of a robot on one state or on lanes. frames: names of its frames in order, or () if no method uses
+    one."""
 
     def __init__(self, lanes: bool, frames: tuple[str | None, ...], root: str):
         self.lanes, self.frames, self.root = lanes, frames, root
@@ -37,8 +38,7 @@ class _Model(models.StructModel):
 
 
 def robot_maker(kind: RobotType) -> Callable:
-    """Return the intrinsic that makes a robot of the addresses of a workspace and of the compiled functions of its
-    methods."""
+    """Return the intrinsic that makes a robot from the addresses of a workspace and of its compiled methods."""
     @intrinsic
     def make(typing, memory, calls):
         def build(context, builder, signature, args):
@@ -54,7 +54,7 @@ _memory, _calls = member("memory", lambda: types.intp), member("calls", lambda: 
 
 # ------------------------------------------------------------------------------------------------- arrays
 def _like(robot):
-    """A number of the kind that the robot's states have."""
+    """Return a number of the scalar type of the robot's states."""
 
 
 @overload(_like, jit_options=CALLEE)
@@ -63,7 +63,7 @@ def _like_of(robot):
 
 
 def _vector(like, x):
-    """The array x of the kind of `like`, contiguous."""
+    """Return the array x, contiguous, with the scalar type of `like`."""
 
 
 @overload(_vector, jit_options=CALLEE)
@@ -80,7 +80,7 @@ def _vector_of(like, x):
 
 
 def _result(like, out, shape):
-    """The array for a result: out, or a new one for None."""
+    """Return the array for a result: out, or a new one for None."""
 
 
 @overload(_result, jit_options=CALLEE)
@@ -107,7 +107,7 @@ def _evaluate(robot, index, shape, target, inputs, out):
     head, like = ws.header(memory), _like(robot)
     n, nq = head.coordinates, head.configuration
     x, y, z = _vector(like, inputs[0]), _vector(like, inputs[1]), _vector(like, inputs[2])
-    if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: not an input
+    if len(x) != nq or len(y) != n and at(y) != at(x) or len(z) != n and at(z) != at(x):    # q again: no input
         raise ValueError("q must have robot.nq entries, and qd, qdd and tau robot.n each")
     result = _result(like, out, shape(n, head.slots - 1))
     calls = array_at(0, _calls(robot), (CALLS,))
@@ -118,7 +118,7 @@ def _evaluate(robot, index, shape, target, inputs, out):
 
 
 def _check(name, robot, out, external=None, **inputs):
-    """Refuse arguments that a method cannot take in compiled code."""
+    """Raise an error for arguments that a method cannot take in compiled code."""
     used.update({name}.intersection((*METHODS, FRICTION)))
     for key, kind in inputs.items():
         if not (isinstance(kind, types.Array) and kind.ndim == 1 and kind.dtype in (types.float64, LANE)
@@ -133,7 +133,7 @@ def _check(name, robot, out, external=None, **inputs):
 
 
 def _target(name, robot, link, reference, representation):
-    """Return the packed target of constant names."""
+    """Return the packed target of link, reference and representation, which must be constants."""
     names = [getattr(x, "literal_value", getattr(x, "value", x)) for x in (link, reference, representation)]
     if isinstance(reference, types.NoneType):
         names[1] = None
@@ -232,7 +232,7 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 
 @kernel
 def _friction(robot, qd, out):
-    """damping qd + friction sign(qd), from the settings of joints."""
+    """Return damping qd + friction sign(qd), from the settings of the joints."""
     n, like = ws.header_at(_memory(robot)).coordinates, _like(robot)
     joints, v = joint_settings_at(_calls(robot) + 8 * CALLS, n), _vector(like, qd)
     if len(v) != n:

@@ -1,4 +1,4 @@
-"""Rollouts and steps of a robot: what they are asked for becomes settings of the kernels, and arrays of results."""
+"""Rollouts and steps of a robot: arguments to kernel settings, and result arrays."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import prod
@@ -35,9 +35,11 @@ BRIEF = 100             # steps times joints up to which a rollout of one state 
 
 
 class Samples(NamedTuple):
-    """Times (samples + 1,), configurations (..., samples + 1, nq) and velocities (..., samples + 1, n); whether a state
-    ceased to be finite; whether one left limits that do not act, or began beyond them; and reports (..., samples, k),
-    if asked for."""
+    """Result of a rollout.
+
+    Times (samples + 1,), configurations (..., samples + 1, nq) and velocities (..., samples + 1, n). diverged: True if
+    a state became non-finite. left: True if a state left limits that do not act, or started beyond them. report (...,
+    samples, k): contact reports, if requested."""
 
     t: np.ndarray
     q: np.ndarray
@@ -49,7 +51,7 @@ class Samples(NamedTuple):
 
 @contextmanager
 def kept(report: np.ndarray) -> Iterator[Callable]:
-    """Give a `watch` of one state, and copy what it reports to an array (samples, numbers) at the end, also where its
+    """Yield a `watch` for one state, and copy its reports to an array (samples, numbers) at the end, also if the
     rollout fails."""
     of_one = np.zeros(report.shape)
 
@@ -65,13 +67,13 @@ def kept(report: np.ndarray) -> Iterator[Callable]:
 
 
 class Rollouts(StepSettings):
-    """Rollouts and steps of one robot. For the constructor see StepSettings."""
+    """Rollouts and steps of one robot. Constructor: see StepSettings."""
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str, friction: bool,
              limits: bool | None, springs: Any, forces: Any, t: float, out: Any, threads: int | None
              ) -> tuple[np.ndarray, np.ndarray]:
-        """Make one step, as documented for Robot.step, from array-likes."""
+        """Make one step of array-likes, as documented for Robot.step."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
@@ -104,8 +106,7 @@ class Rollouts(StepSettings):
         return results
 
     def tell_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
-        """Warn that the end of a step violates position limits, at q (..., 1, nq). q0: the state before, if it is
-        known."""
+        """Warn if the end of a step violates position limits, at q (..., 1, nq). q0: the state before, if known."""
         warn_of_limits(self._model, "the step", q, q0, stacklevel=1 + stacklevel)
 
     # --------------------------------------------------------------------------------------------- rollouts
@@ -126,18 +127,19 @@ class Rollouts(StepSettings):
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
                 start: float = 0.0, reported: int = 0, watch: Callable | None = None) -> Samples:
-        """Return the Samples of a simulation as `rollout` computes them, without a warning. start: the time, s, at
-        which steps of fixed length begin, for forces and controllers. reported: the length of the report that is kept
-        of the last step before a sample, where steps report. watch(q, report): the context in which the samples q (...,
-        samples, nq) behind the first, and their reports, are filled."""
+        """Return the Samples of a simulation as `rollout` computes them, without a warning.
+
+        start: time, s, at which steps of fixed length begin, for forces and controllers. reported: length of the stored
+        report of the last step before a sample, if steps report. watch(q, report): context in which the samples q (...,
+        samples, nq) after the first and their reports are filled."""
         friction, limits = options(friction, limits)
         controller, total = None, self.stepped(forces, friction)
         given = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
                  total.elements if total else ())
-        key = given, type(dt), type(steps), type(every)     # True, which is refused, equals 1
+        key = given, type(dt), type(steps), type(every)     # type: True, which is rejected, equals 1
         try:
             settings, samples = self._checked[key]
-        except (KeyError, TypeError):           # not seen yet, or no numbers
+        except (KeyError, TypeError):           # not cached, or not numbers
             settings, samples = keep(self._checked, key, self._check(*given))
         if start != 0.0:
             settings = settings.copy()
@@ -164,7 +166,7 @@ class Rollouts(StepSettings):
         return found
 
     def _under_python(self, effort, q0, qd0, samples, interval, reported, watch, *given):
-        """Return the Samples under effort(t, q, qd), a function of Python's, which gets one state after the other."""
+        """Return the Samples under a Python function effort(t, q, qd), one state after the other."""
         nq, n = self._model.nq, self._model.n
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, t, diverged, left = q0.shape[:-1], interval * np.arange(samples + 1), False, False
@@ -184,7 +186,7 @@ class Rollouts(StepSettings):
         return Samples(t, q, qd, diverged, left, report if reported else None)
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, _):
-        """Return the settings of a rollout of one state, and how many samples it has."""
+        """Return the settings of a rollout of one state, and the number of its samples."""
         one_of("integrator", integrator, INTEGRATORS)
         dt, rtol, atol = positive("dt", dt), positive("rtol", rtol), positive("atol", atol)
         steps, every = sampling(steps, every)
@@ -195,7 +197,7 @@ class Rollouts(StepSettings):
         return settings, steps // every
 
     def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch=None):
-        """Return the Samples of one state; None unless the arguments are such as `roll_one` reads."""
+        """Return the Samples of one state, or None unless `roll_one` can read the arguments."""
         if controller:
             settings = self._with_calls(settings, integrator, total, controller, False)
         words = settings.view(np.int64)
@@ -247,7 +249,7 @@ class Rollouts(StepSettings):
                        report if head.reported else None)
 
     def _tell_line(self, error, controller, memory, lanes):
-        """Raise what a controller raised again, with the line, if it is known."""
+        """Raise the error of a controller again with its source line, if known."""
         if callable(controller) and not PLAIN:
             found = controller_failure.located(error, controller, self.robot,
                             controller_failure.inputs(memory, self._model.nq, self._model.n, lanes))
@@ -255,11 +257,11 @@ class Rollouts(StepSettings):
                 raise found from None
 
     def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None, report=None):
-        """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
-        the notes of a Rollout."""
+        """Fill q and qd (N, samples, n) from the initial states (N, 1, n), WIDTH at a time, in chunks on threads.
+        Returns the notes of a Rollout."""
         count, run = len(q), many(integrator, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
-        size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
+        size = -(-count // (shares if shares == 1 else 4 * shares))     # small chunks balance cores of unequal speed
         size += -size % WIDTH
         report = np.empty((count, 0, 0)) if report is None else report
         stop, notes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -280,8 +282,8 @@ class Rollouts(StepSettings):
         return notes
 
     def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd
-        (..., k, n) of a motion."""
+        """Return the efforts (..., k, n) of a controller at the times t (k,) and states q (..., k, nq), qd (..., k, n)
+        of a motion."""
         if stays_python(controller):
             rows = [efforts_from(controller, t[k[-1]], q[k], qd[k]) for k in np.ndindex(qd.shape[:-1])]
             return np.array(rows, dtype=float).reshape(qd.shape)

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a rollout: whether friction and limits act, its samples, efforts and wrenches."""
+"""Validation of the arguments of a rollout: flags of friction and limits, samples, efforts and wrenches."""
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike
 from screw_dynamics.checks import count, described, flag, number, positive, real_numbers, vector
 from screw_dynamics.forces import Element, LinkWrench, elements_of
 
-STEPS = 1000            # of a rollout by default
+STEPS = 1000            # default of a rollout
 
 
 def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
-    """Both as truth values, or None for limits that nobody has asked for or declined. Raises ValueError for others."""
+    """Return both as bool; limits that were not set are None. Raises ValueError for other values."""
     return flag("friction", friction), None if limits is None else flag("limits", limits)
 
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
-    """Both as whole numbers. Raises ValueError unless samples end with the steps."""
+    """Return both as integers. Raises ValueError unless `every` divides `steps`."""
     steps, every = count("steps", steps, 0), count("every", every, 1)
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
@@ -24,8 +24,8 @@ def sampling(steps: int, every: int) -> tuple[int, int]:
 
 
 def steps_of(duration: float | None, dt: float, steps: int) -> int:
-    """Return `steps`, or how many steps of dt a duration (s) takes. Raises ValueError for one that is no multiple of
-    dt, and for one beside steps other than the default."""
+    """Return `steps`, or the number of steps of dt in a duration (s). Raises ValueError if the duration is no multiple
+    of dt, or if steps is given too and is not the default."""
     if duration is None:
         return steps
     if steps != STEPS:
@@ -38,7 +38,7 @@ def steps_of(duration: float | None, dt: float, steps: int) -> int:
 
 def with_external(forces: Sequence[Element] | None, external: Mapping[str, ArrayLike] | None
                   ) -> Sequence[Element] | None:
-    """Return force elements, and the wrenches {link: (6,)} that act all the time, in the frames of their links."""
+    """Return force elements and constant wrenches {link: (6,)}, in the link frames."""
     if external is None:
         return forces
     if not isinstance(external, Mapping):

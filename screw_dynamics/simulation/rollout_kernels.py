@@ -21,7 +21,7 @@ from .steps import DIVERGED, LEFT, Rollout, settings_in, settings_size, sizes_of
 
 
 class State(NamedTuple):
-    """The table of a rollout itself, which needs no columns; its vectors are where results on lanes are."""
+    """The table of a rollout; it has no columns. Its vectors hold the results on lanes."""
 
     q: Scalar
 
@@ -30,7 +30,7 @@ ws.reserve(State, lambda n, b: (step_room(sizes_of(MOST_STAGES, n, n)),))
 
 
 class Views(NamedTuple):
-    """The arguments of a rollout of one state: addresses of array views, but for dt."""
+    """The arguments of a rollout of one state: addresses of array views, and dt."""
 
     workspace: int
     settings: int
@@ -55,8 +55,8 @@ def views_at(words: int) -> Views:
 
 @noinline
 def fit(head: Any, steps: int, samples: int, given: Views) -> int:
-    """0 if the arrays of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are for the
-    last state alone, and 4 more if the efforts are constant."""
+    """Return 0 unless roll_one can read the arrays of a rollout of one state. Else return 1, plus 2 if q and qd hold
+    only the last state, plus 4 if the efforts are constant."""
     n, nq, q, qd = head.coordinates, head.configuration, given.q, given.qd
     constant = is_array(given.effort, (n,), READABLE)
     if not (is_array(given.q0, (nq,), READABLE) and is_array(given.qd0, (n,), READABLE) and (
@@ -73,10 +73,11 @@ def fit(head: Any, steps: int, samples: int, given: Views) -> int:
 
 @noinline
 def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, given: Views) -> int:
-    """Return a rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0,
-    and changes nothing, unless dt is positive and the others are contiguous float64 arrays: q0 (nq,), qd0 (n,); effort
-    (n,) or (steps, n); for results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the
-    last state alone, apart from each other in memory, and anything as t."""
+    """Make a rollout from one state. Return 1, plus 1 if it diverged, plus 2 if it left limits that do not act.
+
+    Returns 0 and changes nothing unless dt is positive and the arrays are contiguous float64: q0 (nq,), qd0 (n,);
+    effort (n,) or (steps, n); results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n). Or q and qd of the
+    last state alone, which must not overlap, with any t."""
     memory, dt = ws.memory_at(data_at(given.workspace)), given.dt
     head = ws.header(memory)
     n, nq = head.coordinates, head.configuration
@@ -120,8 +121,8 @@ MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NU
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
-    """Return the Form of an integrator: for one state, of all robots; or on lanes, for all robots with Lie-group
-    joints, or for all without; of an integrator that is rare for all robots, as its iterations take longer."""
+    """Return the Form of an integrator: for one state and all robots; or on lanes, for all robots with Lie-group joints
+    or for all without. A rare integrator has one Form for all robots, as its iterations take longer."""
     advance, step, tableau, *_ = INTEGRATORS[integrator]
     apart = INTEGRATORS[integrator].beforehand
     space, name = groups if on_groups or not apart else coordinates_alone, f"rollout.{integrator}"
@@ -142,7 +143,7 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 
 @cache
 def one(integrator: str, without_gil: bool = False) -> Callable[..., int]:
-    """Return the compiled form of an integrator for one state: its arguments are those of Views."""
+    """Return the compiled form of an integrator for one state, with the arguments of Views."""
     return called(form_of(integrator, False), "a" * ADDRESSES + "d", without_gil)
 
 
@@ -153,5 +154,5 @@ def many(integrator: str, on_groups: bool) -> Callable:
 
 
 def noted(done: int) -> tuple[bool, bool]:
-    """Return the notes of a rollout of one state, from what `roll_one` returned."""
+    """Return the notes of a rollout of one state from the result of `roll_one`."""
     return bool(done - 1 & 1), bool(done - 1 & 2)

@@ -1,4 +1,4 @@
-"""Runge-Kutta methods of any explicit Butcher tableau: stages, error estimate, step control, dense output."""
+"""Runge-Kutta methods of any explicit Butcher tableau: stages, error estimate, step size control, dense output."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ class Tableau(NamedTuple):
     """An explicit Butcher tableau of s stages: a (s, s), b (s,), c (s,).
 
     For adaptive steps also the weights of the error estimate (s,), its order, and dense output (s, d): the weight of a
-    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). Such a method must be
-    first-same-as-last, the last row of a being b, which one more stage makes of any."""
+    stage at t + theta h is sum_j dense[stage, j] theta^(j + 1). An adaptive method must be first-same-as-last: the last
+    row of a is b. An additional stage gives any method this property."""
 
     a: np.ndarray
     b: np.ndarray
@@ -29,7 +29,7 @@ class Tableau(NamedTuple):
 @kernel
 def runge_kutta_stages(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                        stages: Stages) -> None:
-    """Fill the rates of change at the stages."""
+    """Compute the rates of change at the stages."""
     a, c = tableau.a, tableau.c
     for s in range(len(c)):
         for k in range(len(qd)):
@@ -45,7 +45,7 @@ def runge_kutta_stages(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q
 
 @kernel
 def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
-    """sum_s b_s rates[s, k]."""
+    """Return sum_s b_s rates[s, k]."""
     total = null(rates[0, k])
     for s in range(len(b)):
         total += b[s] * rates[s, k]
@@ -69,9 +69,9 @@ def runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list,
 @kernel
 def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
-    """Return the estimated error of a step whose last stage is the new state: root mean square in units of the
+    """Return the estimated error of a step whose last stage is the new state: root mean square relative to the
     tolerance."""
-    total, before, after = null(h), data.net, data.added         # of which each call of solve sets its own
+    total, before, after = null(h), data.net, data.added         # set anew by each call of solve
     sizes(data.space, q, before)
     sizes(data.space, stages.q, after)
     for k in range(len(qd)):
@@ -83,7 +83,7 @@ def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, s
 
 @kernel
 def power(x: Scalar, exponent: float) -> Scalar:
-    """x ** exponent in every place."""
+    """Return x ** exponent, lane by lane."""
     for place in range(lane_count(x)):
         x = insert(x, place, extract(x, place) ** exponent)
     return x
@@ -91,19 +91,18 @@ def power(x: Scalar, exponent: float) -> Scalar:
 
 @kernel
 def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scalar:
-    """Return the length of the next step, by SciPy's rule: 0.9 error^(-1/(order + 1)) of this one, within 0.2 and
-    10."""
+    """Return the length of the next step by SciPy's rule: h times 0.9 error^(-1/(order + 1)), clipped to 0.2 and 10."""
     grow = 0.9 * power(where(error > 1e-10, error, over(1e-10, error)), -1.0 / (tableau.error_order + 1.0))
     grow = where(grow > 10.0, over(10.0, h), where(grow < 0.2, over(0.2, h), grow))
-    grow = where(error <= 1e300, grow, over(0.2, h))                   # not finite: try a shorter one
+    grow = where(error <= 1e300, grow, over(0.2, h))                   # not finite: try a shorter step
     return h * where(retried, where(grow > 1.0, over(1.0, h), grow), grow)
 
 
 @kernel
 def first_step(tableau: Tableau, data: StepData, t: Scalar, q: list, qd: list, stages: Stages,
                relative: float, absolute_tolerance: float, longest: float) -> Scalar:
-    """Return a first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner
-    II.4)."""
+    """Return the length of the first step from the norms of the state and of its first two derivatives (Hairer,
+    Norsett, Wanner II.4)."""
     accelerate(data, t, q, qd, 0.0, stages.dv[0])
     zero, size = null(qd[0]), data.net
     d0 = d1 = d2 = zero
@@ -138,7 +137,7 @@ def first_step(tableau: Tableau, data: StepData, t: Scalar, q: list, qd: list, s
 
 @kernel
 def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
-    """Fill the weights (s,) of the stages in the state at t + theta h within a step."""
+    """Set the weights (s,) of the stages in the state at t + theta h within a step."""
     for s in range(len(weights)):
         weight = 0.0
         for j in range(tableau.dense.shape[1] - 1, -1, -1):
@@ -149,7 +148,7 @@ def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
 @kernel
 def dense(weights: np.ndarray, data: StepData, h: float, q: list, qd: list, stages: Stages, place: int, out: np.ndarray,
           v: np.ndarray, start: np.ndarray, u: np.ndarray) -> None:
-    """Write position and velocity of one place within a step to out (nq) and v (n); start (nq) and u (n) are memory."""
+    """Write position and velocity of one lane within a step to out (nq) and v (n). start (nq) and u (n) are memory."""
     for k in range(len(q)):
         start[k] = extract(q[k], place)
     for k in range(len(qd)):

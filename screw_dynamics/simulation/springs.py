@@ -33,8 +33,8 @@ class Springs(NamedTuple):
 
 
 def checked_springs(model: Model, springs: Any) -> tuple[tuple[float, ...], ...] | None:
-    """Stiffness, damping and rest of each velocity, which can be hashed; None for None. Raises ValueError naming
-    the joint."""
+    """Return stiffness, damping and rest of each velocity, hashable; None for None. Raises ValueError naming the
+    joint."""
     if springs is None:
         return None
     if not isinstance(springs, (tuple, list)) or not 1 <= len(springs) <= 3:

@@ -1,7 +1,7 @@
-"""Dynamics of a robot in a rollout: forward dynamics, friction, springs and other forces, a controller, position stops.
+"""Dynamics of a robot in a rollout: forward dynamics, friction, springs and other forces, controller, position stops.
 
-Forward dynamics, forces and the controller are compiled apart, and called at addresses: an integrator is compiled once
-for all robots, forces and controllers."""
+Forward dynamics, forces and the controller are compiled separately and called at addresses: an integrator is compiled
+once for all robots, forces and controllers."""
 from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
@@ -17,16 +17,15 @@ from screw_dynamics.numbers.memory import Shared
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
-# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the force elements, and
-# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
-# FACTORS is 1 where FORWARD leaves M^-1 in the workspace for them.
+# First indices among the addresses of compiled functions. ELEMENTS: numbers of the force elements. RESTORE: the
+# quantities that PROJECT projects after a step. DETECT and SOLVE: contact functions, called by PROJECT. FACTORS: 1 if
+# FORWARD leaves M^-1 in the workspace for them.
 FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE, FACTORS = range(10)
 
 
 class JointSettings(NamedTuple):
-    """Of each velocity damping, friction and stops that act; the model's damping and friction; where in q its
-    coordinate is, or -1; stiffness and rest of its spring; and limits that do not act, of which what leaves them is
-    noted."""
+    """Settings of each velocity: acting damping, friction and stops; the model's damping and friction; the index of its
+    coordinate in q, or -1; stiffness and rest of its spring; limits that do not act, whose violation is noted."""
 
     damping: Annotated[np.ndarray, Shared, "n"]
     friction: Annotated[np.ndarray, Shared, "n"]
@@ -41,20 +40,20 @@ class JointSettings(NamedTuple):
     most: Annotated[np.ndarray, Shared, "n"]
 
 
-# Numbers of velocities, of entries of q, and of stages, at least four, which implicit steps need.
+# Numbers of velocities, of entries of q, and of stages, at least four for implicit steps.
 Sizes = namedtuple("Sizes", "n nq stages")
 
 
 class StepData(NamedTuple):
-    """The robot, what acts on it, and the memory of a step.
+    """The robot, the forces on it, and the memory of a step.
 
-    space: None, or Groups where joints are on groups. memory: address of the workspace, in whose INTERRUPT is what a
-    failing controller raised; calls: addresses of compiled functions, see FORWARD; joints: JointSettings, or what has
-    those that a step reads. tau: the efforts; net and added, inputs of forward dynamics; q, qd and t, the first entry,
-    those of the controller; terms: the sum of force elements. begin: the velocities where a step starts, slip their
-    signs, by which dry friction resists in it, dry its efforts, start the configuration there; acts: see
-    constraints/impulses.py. span: the length of the step, and 1 where its impulses have acted already; moved: the
-    velocities of its displacement, where they are not those at its end."""
+    space: None, or Groups if there are Lie-group joints. memory: address of the workspace, whose INTERRUPT stores the
+    error of a failing controller. calls: addresses of compiled functions, see FORWARD. joints: JointSettings, or a
+    tuple with the fields that a step reads. tau: efforts. net, added: inputs of forward dynamics. q, qd, t: inputs of
+    the controller, t as first entry. terms: sum of force elements. begin: velocities at the start of the step; slip:
+    their signs, which dry friction resists; dry: efforts of dry friction; start: configuration at the start. acts: see
+    constraints/impulses.py. span: length of the step, and 1 where its impulses are applied already. moved: velocities
+    of the displacement, where they differ from those at the end."""
 
     space: Any
     memory: int
@@ -77,8 +76,8 @@ class StepData(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """The state, configuration x and velocities; and the memory of stages: rates of change of u, the displacement from
-    x, and of velocities at each; of one stage the state, q and v, and u."""
+    """The state (configuration x and velocities) and the memory of the stages: rates of change of the displacement u
+    from x and of the velocities at each stage; state q, v and displacement u of one stage."""
 
     x: Annotated[np.ndarray, "nq"]
     velocity: Annotated[np.ndarray, "n"]
@@ -91,7 +90,7 @@ class Stages(NamedTuple):
 
 @kernel
 def control(data: StepData, t: Scalar, q: list, qd: list) -> None:
-    """Call the controller on copies of the state: it sets data.tau."""
+    """Call the controller on copies of the state. It sets data.tau."""
     for k in range(len(q)):
         data.q[k] = q[k]
     for k in range(len(qd)):
@@ -115,7 +114,7 @@ def momenta(data: StepData, q: list, qd: list, out: np.ndarray) -> None:
 
 @kernel
 def evaluate_controller(data: StepData, t: Scalar, q: list, qd: list) -> None:
-    """Set data.tau by the controller, if there is one."""
+    """Set data.tau by the controller, if any."""
     if len(qd) > 0 and data.calls[CONTROLLER] != 0:
         control(data, t, q, qd)
 
@@ -129,7 +128,7 @@ def stretch(data: StepData, q: list, k: int) -> Scalar:
 
 @kernel
 def add_forces(data: StepData, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
-    """Set data.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
+    """Set data.terms to the efforts of force elements, their stiffness and their damping; see forces/kernels.py."""
     data.t[0] = over(t, qd[0])
     attempt(data.calls[FORCES], (data.memory, data.calls[ELEMENTS], at(data.t), ahead, at(q), at(qd), at(data.terms)),
             interrupt_at(data.memory).failure)
@@ -137,8 +136,8 @@ def add_forces(data: StepData, t: Scalar, q: list, qd: list, ahead: Scalar) -> N
 
 @kernel
 def load(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
-    """Set data.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and data.added to h D + h^2 K: what
-    these lose if qd grows by h qdd, and q by h times that."""
+    """Set data.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and data.added to h D + h^2 K: the
+    decrease of net if qd grows by h qdd, and q by h times that."""
     joints = data.joints
     evaluate_controller(data, t, q, qd)
     for k in range(len(qd)):
@@ -155,15 +154,16 @@ def load(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar)
 
 @kernel
 def accelerate(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
-    """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g less dry friction, D the damping
-    and K the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
+    """Set qdd to the solution of (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g less dry friction,
+    with damping D and spring stiffness K. With h > 0 both act at the end of a step, at qd + h qdd and q + h (qd + h
+    qdd)."""
     load(data, t, q, qd, h, h)
     solve(data, q, qd, data.net, data.added, qdd)
 
 
 @kernel
 def any_limits(joints: JointSettings) -> bool:
-    """True if any joint has a limit that does not act."""
+    """Return True if any joint has a limit that does not act."""
     for k in range(len(joints.least)):
         if joints.least[k] > -np.inf or joints.most[k] < np.inf:
             return True
@@ -172,7 +172,7 @@ def any_limits(joints: JointSettings) -> bool:
 
 @kernel
 def beyond(data: StepData, q: list) -> Any:
-    """Return True where any joint is beyond a limit that does not act."""
+    """Return the mask of lanes on which a joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
     for k in range(len(data.joints.least)):
         m = place_in_q(data.space, data.joints, k)
@@ -183,7 +183,7 @@ def beyond(data: StepData, q: list) -> Any:
 
 @kernel
 def begin_step(data: StepData, q: list, qd: list) -> None:
-    """Keep the state at the start of a step, the sign of each velocity, and the bounds of dry friction."""
+    """Store the state at the start of a step, the sign of each velocity, and the bounds of dry friction."""
     for k in range(len(qd)):
         none = null(qd[k])
         data.begin[k] = qd[k]
@@ -200,9 +200,10 @@ def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> b
     """Set data.acts, the bounds of impulses in a step of length h, at a configuration within the stops. Return True if
     any joint needs an impulse.
 
-    A stop pushes inwards. Dry friction has resisted the slip at the start of the step with its effort f; its impulse in
-    the whole step is within [-h f, h f], and so what is left of it within that, less that of the step. turning: it is
-    that of the share of the step after a joint turned round, at constant acceleration: exact to order 2."""
+    A stop pushes inward. Dry friction already resisted the slip at the start of the step with its effort f. Its impulse
+    in the whole step is within [-h f, h f]; the remainder is within these bounds less the impulse already applied.
+    turning: the bounds are those of the fraction of the step after a joint turned round, at constant acceleration;
+    exact to order 2."""
     joints, acts, needed = data.joints, data.acts, False
     for k in range(len(qd)):
         m, none, v = place_in_q(data.space, joints, k), null(qd[k]), qd[k]
@@ -223,9 +224,9 @@ def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> b
 
 @noinline
 def push(data: StepData, h: Scalar, q: list, qd: list) -> list:
-    """Apply the impulses of a step of length h to the velocities qd at its start q, by Moreau's rule: for steps whose
-    displacement is that of the velocities at their end. Return the velocities of the displacement, which also correct
-    penetrations of contacts. No friction is left for the end of the step."""
+    """Apply the impulses of a step of length h to the velocities qd at its start q, by Moreau's rule, for steps whose
+    displacement uses the velocities at their end. Return the velocities of the displacement, which also correct
+    penetrations of contacts. No friction remains for the end of the step."""
     if data.calls[PROJECT] == 0:
         return qd
     for k in range(len(qd)):
@@ -244,14 +245,14 @@ def push(data: StepData, h: Scalar, q: list, qd: list) -> list:
 def end_step(data: StepData, h: Scalar, q: list, qd: list) -> None:
     """End a step of length h: move joints beyond their stops back to them, and apply impulses.
 
-    A joint that friction holds ends where the step began: it does not creep."""
+    A joint held by friction ends where the step began: it does not creep."""
     joints = data.joints
     for k in range(len(qd)):
         m, low, high = place_in_q(data.space, joints, k), joints.lower[k], joints.upper[k]
         if m >= 0:
             q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
     restore = data.calls[RESTORE]
-    over_ = data.calls[DETECT] != 0 and restore == NOTHING and not some(data.span[1] == 0.0)     # contacts have acted
+    over_ = data.calls[DETECT] != 0 and restore == NOTHING and not some(data.span[1] == 0.0)  # contact impulses applied
     if put_bounds(data, h, q, qd, True) or (restore > NEEDED and not over_):
         project(data, restore, h, q, qd)
 

@@ -1,4 +1,4 @@
-"""Settings of steps, as the kernels of integrators read them: their options, and addresses of what they call."""
+"""Settings of steps as read by the kernels of integrators: options and addresses of called functions."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,27 +35,27 @@ CALLS_AT = word_of(SETTINGS, "calls")
 class StepSettings:
     """Settings of the steps of one robot, from the entry points of its algorithms, and workspaces.
 
-    projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
-    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops", "contacts" or
-    "contacts and loops"; simple: what touches, as contact/narrow_phase.py has it."""
+    projected: the quantities projected after each step of a robot with constraints, see constraints/projection.py, or
+    with contacts, whose workspaces hold them; None for a tree. projects: "joints", "loops", "contacts" or "contacts and
+    loops". simple: see contact/narrow_phase.py."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None, projects: str = "joints", simple: bool = True):
         self._projected, self._projects, self._simple = projected, projects, simple
         self.robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
-        self._checked: dict = {}            # by options: settings, and number of samples
+        self._checked: dict = {}            # by options: settings and number of samples
         self._steps: dict = {}              # by options: settings of one step
         self._totals: dict[tuple[Element, ...], ForceSum] = {}
-        self._alone = [self.stepped(None, own) for own in (False, True)]    # kept as long as the settings of steps
+        self._alone = [self.stepped(None, own) for own in (False, True)]  # keeps them alive with the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
         self._no_effort = np.zeros(self._model.n)
 
     def _settings(self, integrator, friction, limits, springs=None):
-        """New settings of one step, with friction, limits and springs or without, but no addresses. limits: None if
-        they do not act, but leaving them is to be noted."""
+        """Return new settings of one step with friction, limits and springs, without addresses. limits=None: they do
+        not act, but their violation is noted."""
         model, settings = self._model, np.zeros(settings_size(self._model.n))
         head = head_of(settings)
         head.steps = head.every = 1
@@ -72,18 +72,18 @@ class StepSettings:
         return settings
 
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
-        """Return the sum of force elements on the robot, with the model's friction and springs at the joints if they
-        act; None for none."""
+        """Return the sum of force elements on the robot, including acting friction of the model and springs at the
+        joints; None for no elements."""
         return self._sum_of(acting(self._model, forces, friction, springs))
 
     def stepped(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
-        """Return the sum of what steps take as forces: without friction and springs of joints, which are in their
-        settings."""
+        """Return the sum of the force elements that steps evaluate: without friction and springs of joints, which are
+        in their settings."""
         return self._sum_of(stepped(self._model, forces, friction))
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
-        """Return the sum of `stepped` and the model's damping, if friction acts, but not its dry friction; None for
-        none."""
+        """Return the sum of `stepped` and, with friction, the model's damping, without its dry friction; None for no
+        elements."""
         damped = bool(friction and self._model.damping.any())
         return self._sum_of((*stepped(self._model, forces, friction), *[ModelDamping()] * damped))
 
@@ -95,7 +95,7 @@ class StepSettings:
         return self._totals[elements]
 
     def _call_robot(self, settings, integrator, total, lanes):
-        """Write the addresses of what an integrator calls of the robot into settings. Returns all addresses."""
+        """Write the addresses of the robot's functions that an integrator calls into settings. Return all addresses."""
         head = head_of(settings)
         calls = head.calls
         calls[FORWARD] = self.entries.acceleration.address(kind_of(lanes))
@@ -113,16 +113,16 @@ class StepSettings:
         return calls
 
     def _pool(self, words):
-        """Return the workspaces with what the functions read whose addresses are in the words of settings."""
+        """Return the workspaces with the tables that the functions in the words of settings read."""
         return self._with_room if words.item(CALLS_AT + PROJECT) else self._workspaces
 
     def _with_calls(self, settings, integrator, total, controller, lanes):
-        """Return a copy of settings with the addresses of what an integrator calls, of a controller and of what it
-        calls."""
+        """Return a copy of settings with the addresses of the functions that an integrator and a controller call, and
+        of the controller."""
         settings = settings.copy()
         calls = self._call_robot(settings, integrator, total, lanes)
         if controller:
-            head_of(settings).long = 1             # whatever it does
+            head_of(settings).long = 1             # for any controller
             frames = tuple(self._model.frame_names)
             found = (controller if isinstance(controller, CompiledController) else
                      plain_controller(controller, self.robot) if PLAIN else
@@ -138,7 +138,7 @@ class StepSettings:
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                       total: ForceSum | None = None, lanes: bool = False, start: float = 0.0
                       ) -> tuple[np.ndarray, Workspaces]:
-        """Return the settings of one step, at the time `start` (s), and the workspaces for it. Raises ValueError for an
+        """Return the settings of one step at the time `start` (s), and its workspaces. Raises ValueError for an
         adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
@@ -161,7 +161,7 @@ class StepSettings:
 
 
 def keep(kept: dict, key: Any, value: Any) -> Any:
-    """Keep a value by its key, beside at most 100 others, and return it."""
+    """Store a value by its key, among at most 100 others, and return it."""
     if len(kept) > 100:
         kept.clear()
     kept[key] = value
@@ -169,5 +169,5 @@ def keep(kept: dict, key: Any, value: Any) -> Any:
 
 
 def head_of(settings: np.ndarray) -> Any:
-    """Return the record of settings, for Python."""
+    """Return the record of settings, for Python code."""
     return settings[:JOINTS].view(SETTINGS)[0]

@@ -1,6 +1,6 @@
-"""Rules for steps from sample to sample: of fixed length, or as long as an error estimate allows.
+"""Stepping rules from sample to sample: steps of fixed length, or adaptive by an error estimate.
 
-Written once for any scalar: on lanes every state has its own time, and in adaptive steps its own step."""
+Written for any scalar. On lanes every state has its own time, and in adaptive steps its own step."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,28 +35,27 @@ from .step_data import (
     project,
 )
 
-# The settings of a rollout are a float64 array: a record, and JointSettings. The record: steps, and of how many each
-# sample is the last; tolerances; whether it takes long, and runs on the main thread; the time at which it begins; for
-# one state, where the reports of samples go, and how many numbers each has; and addresses of functions, see
-# step_data.py. Where stops or dry friction act, constraints or contacts, `project` of constraints/ is called with
-# RESTORE after a step: NEEDED only where some joint needs it, more for others, for which it is called with BEGIN before
-# the first step.
+# The settings of a rollout are a float64 array: a record, then JointSettings. The record: number of steps, and steps a
+# sample; tolerances; flags for a long rollout and the main thread; start time; for one state, address and length of the
+# reports of samples; and addresses of functions, see step_data.py. With stops, dry friction, constraints or contacts,
+# `project` of constraints/ is called with RESTORE after a step: NEEDED if only required by some joint; higher values
+# otherwise, and then also with BEGIN before the first step.
 CALLS = 23
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
                   "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
 JOINTS = SETTINGS.itemsize // 8
-DIVERGED, LEFT = 0, 1       # of a rollout's notes
+DIVERGED, LEFT = 0, 1       # indices of a rollout's notes
 
 
 class Rollout(NamedTuple):
-    """The inputs of a rollout, and where its results go.
+    """The inputs of a rollout and its result arrays.
 
-    memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
-    (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
-    step, s; report (N, samples, numbers): what the last step of each sample reports, see contacts/tables.py;
-    stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
-    finite, and where a sample is beyond a limit that does not act, within which the state began."""
+    memory: a workspace. settings: see above. q0 (N, 1, nq), qd0 (N, 1, n): initial states. effort (N, 1 or steps, n). q
+    (N, samples, nq), qd (N, samples, n): samples after the initial state; they may overlap with it. dt: step length, s.
+    report (N, samples, numbers): report of the last step of each sample, see contacts/tables.py. stop (1,): nonzero to
+    end all rollouts that share it. notes (2,): set to 1 if a last sample is not finite, and if a sample is beyond a
+    non-acting limit within which the state began."""
 
     memory: np.ndarray
     settings: np.ndarray
@@ -79,7 +78,7 @@ def settings_in(memory: np.ndarray) -> Any:
 
 @kernel
 def settings_size(n: int) -> int:
-    """Return the length of the settings of a rollout of n velocities."""
+    """Return the length of the settings of a rollout with n velocities."""
     return JOINTS + room(JointSettings, Sizes(n, 0, 0))
 
 
@@ -104,14 +103,14 @@ def sizes_of(tableau: Tableau, n: int, nq: int) -> Sizes:
 
 @kernel
 def step_room(sizes: Sizes) -> int:
-    """Return how many scalars the memory of a step takes."""
+    """Return the number of scalars in the memory of a step."""
     return room(StepData, sizes) + room(Stages, sizes)
 
 
 @kernel
 def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: Any,
                  memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
-    """Return the state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+    """Return the state, the StepData and the Stages of a rollout in a workspace, with scalars of the type of `like`.
 
     space(memory): StepData.space."""
     head = header(memory)
@@ -127,7 +126,7 @@ def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, jo
 @kernel
 def step_data_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout
                  ) -> tuple[list, list, StepData, Stages]:
-    """prepare_step of a rollout."""
+    """Return `prepare_step` for a rollout."""
     calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
     joints = joint_settings_in(rollout.settings, header(rollout.memory).coordinates)
     return prepare_step(tableau, like, space, calls, joints, rollout.memory)
@@ -135,9 +134,9 @@ def step_data_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollo
 
 @kernel
 def note_divergence(rollout: Rollout, x: list, v: list) -> None:
-    """Note if any number of the state is not finite."""
+    """Set the note of divergence if any number of the state is not finite."""
     for k in range(len(x)):
-        if some(x[k] - x[k] != 0.0):                            # NaN for an infinity too
+        if some(x[k] - x[k] != 0.0):                            # NaN for infinity too
             rollout.notes[DIVERGED] = 1
     for k in range(len(v)):
         if some(v[k] - v[k] != 0.0):
@@ -146,8 +145,8 @@ def note_divergence(rollout: Rollout, x: list, v: list) -> None:
 
 @noinline
 def note_left(rollout: Rollout, data: StepData, first: int, x: list) -> None:
-    """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
-    began."""
+    """Set the note of limits if a joint of the states from `first` on, one a lane of x, is beyond a limit within which
+    it began."""
     joints = data.joints
     for k in range(len(joints.least)):
         m, least, most = place_in_q(data.space, joints, k), joints.least[k], joints.most[k]
@@ -166,7 +165,7 @@ def reported(rollout: Rollout, like: Scalar, numbers: int) -> np.ndarray:
 
 @kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
-    """Steps of length dt; every `every`-th of them ends in a sample."""
+    """Make steps of length dt. Every `every`-th step ends in a sample."""
     x, v, data, stages = step_data_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
     steps, every, projects = settings.steps, settings.every, data.calls[PROJECT] != 0
@@ -185,7 +184,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
                 end_step(data, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
                 if watched and rollout.notes[LEFT] == 0 and some(beyond(data, x)):
-                    note_left(rollout, data, first, x)            # before results, which may be in the place of q0
+                    note_left(rollout, data, first, x)            # before results, which may overwrite q0
                 store_rows(rollout.q, first, i // every, x)
                 store_rows(rollout.qd, first, i // every, v)
                 if numbers > 0:
@@ -199,8 +198,8 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
 def write_samples(tableau: Tableau, data: StepData, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
                   sample: int, interval: float, x: list, v: list, stages: Stages, weights: np.ndarray,
                   start: np.ndarray, u: np.ndarray, q: np.ndarray, qd: np.ndarray) -> int:
-    """Write the samples (samples, nq or n) of one place, every `interval` seconds after the initial state, number 0,
-    that lie in a step from t to `until`; NaN if the state is lost. Returns the number of the next sample."""
+    """Write the samples (samples, nq or n) of one lane, every `interval` seconds after the initial state, number 0, in
+    a step from t to `until`; NaN if the state is lost. Return the number of the next sample."""
     begin, length = extract(t, place), extract(h, place)
     while sample <= len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - begin) / length, weights)
@@ -216,9 +215,9 @@ def write_samples(tableau: Tableau, data: StepData, place: int, t: Scalar, h: Sc
 
 @kernel
 def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
-    """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
-    of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
-    where its step size underflows or its numbers cease to be finite."""
+    """Make Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each lane has its
+    own time. With varying efforts, stops, dry friction or constraints a step ends at every dt. A state is NaN from the
+    time at which its step size underflows or it becomes non-finite."""
     x, v, data, stages = step_data_of(tableau, like, space, rollout)
     settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
     every, relative, tolerance = settings.every, settings.relative, settings.absolute
@@ -236,7 +235,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             project(data, BEGIN, null(like) + rollout.dt, x, v)
         begin_step(data, x, v)
         horizon = t + (dt if varying or projects else end)
-        sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
+        sample, interval = t + 1.0, t                       # of each lane: next sample, and interval dt
         h = first_step(tableau, data, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                   # false everywhere
         while some(t < end):
@@ -266,7 +265,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             t = arrival
             if projects:
                 end_step(data, where(accepted, length, null(like)), x, v)
-            for place in range(lane_count(like)):           # past the last state too, or those places would never end
+            for place in range(lane_count(like)):           # also lanes past the last state, or they would not end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
                     s = min(first + place, len(q) - 1)

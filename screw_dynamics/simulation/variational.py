@@ -43,7 +43,7 @@ def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
 
 @kernel
 def rate(data: StepData, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
-    """qdd from (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
+    """Set qdd to the solution of (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
     for k in range(len(qdd)):
         data.net[k] = p[k] / h + g[k]
         data.qd[k] = null(qdd[k])
@@ -52,11 +52,11 @@ def rate(data: StepData, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
 
 @kernel
 def variational(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
-    """A step of length h. The momenta of symmetries are kept whatever error is left in v.
+    """Make a step of length h. The momenta of symmetries are conserved for any remaining error in v.
 
-    The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration leaves out:
-    for a floating base that moves by about its radius of gyration in half a step they are as large as M, and it fails.
-    """
+    The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration neglects.
+    For a floating base that moves by about its radius of gyration in half a step these terms are as large as M, and the
+    iteration fails."""
     n = len(qd)
     if n == 0:
         return
@@ -84,7 +84,7 @@ def variational(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list,
         for k in range(n):
             dv = where(active, h * change[k], like)
             v[k] += dv
-            found[1, k] -= (2.0 / h) * data.added[k] * dv      # or springs would magnify what is left to rounding
+            found[1, k] -= (2.0 / h) * data.added[k] * dv      # or springs would magnify the remaining rounding error
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         going = unsettled(active, now, last, size)
         last = where(active, now, last)

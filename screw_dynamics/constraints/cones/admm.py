@@ -1,8 +1,9 @@
-"""Alternating directions (ADMM) for contacts: x without cones, and y in them, drawn together by multipliers z, which
-become the velocities with De Saxce's term mu |v_t| added to normal ones [Carpentier et al., arXiv 2405.17020].
+"""Alternating direction method of multipliers (ADMM) for contacts: x without cones and y in the cones, coupled by
+multipliers z. These converge to the velocities with De Saxce's term mu |v_t| added to normal velocities [Carpentier et
+al., arXiv 2405.17020].
 
-Slow, but it comes near to a solution where sweeps and Newton's method lose their way. In units in which the normal
-inverse inertias are about 1."""
+Slow, but it approaches a solution where Gauss-Seidel and Newton's method fail. In units with normal inverse inertias of
+about 1."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import some, sqrt, where
@@ -11,18 +12,18 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from .blocks import put_units
 from .tables import Cones
 
-PROXIMAL = 1e-6         # of the inverse inertias, added to those of x
+PROXIMAL = 1e-6         # times the inverse inertias: regularization of x
 
 
 @kernel
 def clipped(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
-    """x within bounds."""
+    """Return x clipped to its bounds."""
     return where(x < lower, lower, where(x > upper, upper, x))
 
 
 @noinline
 def factorize_added(given: Cones, added: Scalar) -> None:
-    """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, and so much on its diagonal."""
+    """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, with `added` on its diagonal."""
     G, A, unit, ends = given.G, given.A, given.free, given.ends
     N = len(unit)
     for i in range(N):
@@ -60,7 +61,7 @@ def solve_added(given: Cones) -> None:
 
 @kernel
 def on_circle(y: np.ndarray, i: int, most: Scalar) -> None:
-    """Put entries i and i + 1 into a disc."""
+    """Project entries i and i + 1 onto a disc of radius `most`."""
     size = sqrt(y[i] * y[i] + y[i + 1] * y[i + 1])
     short = where(size > most, most / where(size > 0.0, size, null(size) + 1.0), null(size) + 1.0)
     y[i], y[i + 1] = short * y[i], short * y[i + 1]
@@ -68,7 +69,7 @@ def on_circle(y: np.ndarray, i: int, most: Scalar) -> None:
 
 @noinline
 def into_cones(given: Cones) -> None:
-    """Put y into bounds and cones; torsional and rolling friction to what the normal impulses allow."""
+    """Project y onto bounds and cones; torsional and rolling friction onto the bounds by the normal impulses."""
     y, unit, u, m = given.y, given.free, len(given.lower), len(given.mu)
     for i in range(u):
         y[i] = clipped(y[i], given.lower[i] / unit[i], given.upper[i] / unit[i])
@@ -91,7 +92,7 @@ def into_cones(given: Cones) -> None:
 
 @noinline
 def alternate(given: Cones, weight: float, steps: int) -> None:
-    """Steps of y and z, from where they are; a weight of about 1 draws x and y together."""
+    """Make steps of y and z from their current values. A weight of about 1 couples x and y strongly."""
     x, y, z, b, unit = given.kept, given.y, given.z, given.fresh, given.free
     u, m = len(given.lower), len(given.mu)
     put_units(given)

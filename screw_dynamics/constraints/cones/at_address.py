@@ -1,4 +1,4 @@
-"""The solver of contact problems as machine code at an address: compiled once, whoever calls it."""
+"""The solver of contact problems as machine code at an address: compiled once for all callers."""
 from functools import cache
 
 from screw_dynamics.compiled.entry import lane, number
@@ -13,8 +13,8 @@ from .tables import Cones, cones, numbers
 
 
 def form_of_solver(lanes: bool) -> Form:
-    """Return the Form of the solver, of the address of a Cones, the numbers u, m, spins and rolls of its rows, 1 for
-    impacts or 0, and the threshold of these."""
+    """Return the Form of the solver. Arguments: address of a Cones; the numbers u, m, spins and rolls of its rows; 1
+    for impacts or 0; and the threshold of impacts."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solver{BATCHES * lanes}")
@@ -30,17 +30,17 @@ def form_of_solver(lanes: bool) -> Form:
 
 @cache
 def solver_address(lanes: bool) -> int:
-    """Return the address for `solve_contacts_at` and `solve_impacts_at`; lanes: for a Cones on lanes."""
+    """Return the address for `solve_contacts_at` and `solve_impacts_at`. lanes: for a Cones on lanes."""
     return address_of(form_of_solver(lanes))
 
 
 @kernel
 def solve_contacts_at(solver: int, given: Cones) -> None:
-    """`solve_cones`, at an address."""
+    """Call `solve_cones` at an address."""
     call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 0, 0.0))
 
 
 @kernel
 def solve_impacts_at(solver: int, given: Cones, threshold: float) -> None:
-    """`solve_impacts`, at an address."""
+    """Call `solve_impacts` at an address."""
     call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 1, threshold))

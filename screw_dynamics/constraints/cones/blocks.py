@@ -1,4 +1,5 @@
-"""Factors of the blocks of G of each contact, and of each pair of rows of rolling friction, computed once a problem."""
+"""Factors of the diagonal blocks of G: of each contact, and of each pair of rolling-friction rows. Computed once a
+problem."""
 from typing import NamedTuple
 
 import numpy as np
@@ -8,13 +9,13 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .tables import Cones
 
-SOFT = 1e-8             # of what impulses weigh: by how much rows yield to them, where several have the same velocities
-DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a direction that others hold
+SOFT = 1e-8             # times the weights of impulses: compliance of rows, which makes impulses unique
+DEPENDENT = 1e-14       # times a row's inverse inertia: a smaller one is rounding, of a dependent direction
 
 
 class Own(NamedTuple):
-    """Factors of the 3 x 3 block of a contact: axes (c, s), (-s, c) along which G_tt - G_tn G_nt / G_nn is diag(l1,
-    l2); inverses w1, w2, wn of l1, l2, G_nn, 0 for directions that cannot move; k = G_tn / G_nn along these axes."""
+    """Factors of the 3 x 3 block of a contact: axes (c, s), (-s, c) in which G_tt - G_tn G_nt / G_nn is diag(l1, l2);
+    inverses w1, w2, wn of l1, l2, G_nn, 0 for immobile directions; k = G_tn / G_nn in these axes."""
 
     c: Scalar
     s: Scalar
@@ -29,8 +30,8 @@ class Own(NamedTuple):
 
 @kernel
 def put_weights(given: Cones, out: np.ndarray) -> None:
-    """Fill out with what impulses weigh: the inverse inertia G_ii of their row, or the mean of those of the three rows
-    of a contact, or of the two of a roll, which weigh the same in all directions."""
+    """Set out to the weights of impulses: the inverse inertia G_ii of the row, or the mean of G_ii over the three rows
+    of a contact or the two rows of a roll, which makes weights isotropic."""
     G, u, N = given.G, len(given.lower), len(out)
     for i in range(N):
         out[i] = G[i, i]
@@ -43,7 +44,7 @@ def put_weights(given: Cones, out: np.ndarray) -> None:
 
 @kernel
 def put_units(given: Cones) -> None:
-    """Fill free with the units of impulses: the inverse roots of their weights."""
+    """Set free to the units of impulses: the inverse square roots of their weights."""
     unit, one = given.free, null(given.found[0]) + 1.0
     put_weights(given, unit)
     for i in range(len(unit)):
@@ -52,15 +53,15 @@ def put_units(given: Cones) -> None:
 
 @kernel
 def inverse_of(g: Scalar, size: Scalar) -> Scalar:
-    """1 / g, or 0 where g is rounding."""
+    """Return 1 / g, or 0 if g is rounding."""
     moves = g > DEPENDENT * size
     return where(moves, 1.0 / where(moves, g, null(g) + 1.0), null(g))
 
 
 @noinline
 def axes(given: Cones, b: int, xx: Scalar, xy: Scalar, yy: Scalar, size: Scalar) -> tuple[Scalar, Scalar]:
-    """Put the axes (c, s) along which a symmetric matrix is diagonal, its diagonal and the inverse of that in block b
-    of own. Returns c and s."""
+    """Write the axes (c, s) that diagonalize a symmetric matrix, its diagonal and the inverse of the diagonal to block
+    b of own. Return c and s."""
     own, none = given.own[b], null(size)
     one, half = none + 1.0, 0.5 * (xx - yy)
     width = sqrt(half * half + xy * xy)
@@ -81,7 +82,7 @@ def axes(given: Cones, b: int, xx: Scalar, xy: Scalar, yy: Scalar, size: Scalar)
 
 @kernel
 def factorize(given: Cones) -> None:
-    """Fill own, and forget how contacts slid."""
+    """Fill own, and reset the stored sliding directions."""
     G, size, own, u = given.G, given.size, given.own, len(given.lower)
     m, first = len(given.mu), len(given.x) - 2 * len(given.roll_of)
     for b in range(m):

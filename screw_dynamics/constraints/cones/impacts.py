@@ -1,9 +1,10 @@
-"""Impacts with restitution: rounds, in each of which all contacts that approach strike together.
+"""Impacts with restitution, in rounds; in each round all approaching contacts strike together.
 
-A contact that strikes leaves with v_n = -e v_n before the round (Newton's law), or faster where others push it, and its
-friction is that of a contact problem; contacts that do not approach have no part in the round, though they touch: an
-impulse goes through a row of balls one after the other. Then those that approach now strike. No round gives energy:
-where friction would (Kane and Levinson, 1985), its impulses are mixed with those of e = 0, which takes some."""
+A striking contact leaves with v_n = -e times its v_n before the round (Newton's law), or faster if other contacts push
+it; its friction is that of a contact problem. Contacts that do not approach take no part in the round, even if closed:
+an impulse passes through a row of balls one after the other. In the next round the contacts that then approach strike.
+No round adds energy: where friction would (Kane and Levinson, 1985), the impulses are mixed with those of e = 0, which
+dissipate."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import larger, some, sqrt, where
@@ -13,13 +14,13 @@ from .residuals import slowness
 from .solver import acting, solve_cones
 from .tables import DONE, LOST, SWEPT, Cones, velocities
 
-ROUNDS = 8              # and so many more for each contact
-ROUNDING = 1e-10        # of the largest velocity: what approaches slower does not
+ROUNDS = 8              # plus as many for each contact
+ROUNDING = 1e-10        # times the largest velocity: slower contacts do not approach
 
 
 @kernel
 def approaching(given: Cones, threshold: Scalar) -> Scalar:
-    """Let contacts be active that approach faster than the threshold. Returns 1 where there are any."""
+    """Activate the contacts that approach faster than the threshold. Return 1 on lanes with such contacts."""
     u, any_of = len(given.lower), null(threshold)
     for b in range(len(given.mu)):
         strikes = (given.may_act[b] > 0.0) & (given.before[u + 3 * b + 2] < -threshold)
@@ -30,7 +31,7 @@ def approaching(given: Cones, threshold: Scalar) -> Scalar:
 
 @kernel
 def strike(given: Cones, share: Scalar) -> None:
-    """Find the impulses x of this round: with so large a share of the restitution."""
+    """Compute the impulses x of this round with a fraction `share` of the restitution."""
     u = len(given.lower)
     for i in range(len(given.x)):
         given.c[i] = given.before[i]
@@ -42,7 +43,7 @@ def strike(given: Cones, share: Scalar) -> None:
 
 @kernel
 def energy(given: Cones, x: Any, y: Any) -> Scalar:
-    """x^T G y."""
+    """Return x^T G y."""
     for i in range(len(x)):
         given.fresh[i] = null(given.v[i])
     for k in range(len(x)):
@@ -56,7 +57,7 @@ def energy(given: Cones, x: Any, y: Any) -> Scalar:
 
 @kernel
 def power(given: Cones, x: Any) -> Scalar:
-    """x^T v of the velocities before this round."""
+    """Return x^T v for the velocities before this round."""
     work = null(given.found[0])
     for i in range(len(x)):
         work += x[i] * given.before[i]
@@ -65,7 +66,7 @@ def power(given: Cones, x: Any) -> Scalar:
 
 @noinline
 def take_energy(given: Cones) -> None:
-    """Mix x with the impulses of e = 0, as much as it takes not to give energy."""
+    """Mix x with the impulses of e = 0 as far as needed to add no energy."""
     x, kept = given.x, given.struck
     gain = power(given, x) + 0.5 * energy(given, x, x)
     gives = gain > 0.0
@@ -78,7 +79,7 @@ def take_energy(given: Cones) -> None:
         for i in range(len(x)):
             given.z[i] = kept[i]
             kept[i] -= x[i]
-        # The gain at x + s kept: a + b s + q s^2, a <= 0, > 0 at s = 1; rounding of a may be above 0.
+        # Energy gain at x + s kept: a + b s + q s^2, a <= 0, > 0 at s = 1; by rounding a may be above 0.
         a = power(given, x) + 0.5 * energy(given, x, x)
         a = where(a < 0.0, a, null(a))
         b, q = power(given, kept) + energy(given, kept, x), 0.5 * energy(given, kept, kept)
@@ -92,7 +93,7 @@ def take_energy(given: Cones) -> None:
 
 @kernel
 def save(given: Cones, start: bool) -> None:
-    """Keep what the rounds change; or, at their end, put it back."""
+    """Save the fields that the rounds change, or restore them at their end."""
     for i in range(len(given.lower)):
         if start:
             given.bounds[0, i], given.bounds[1, i] = given.lower[i], given.upper[i]
@@ -112,9 +113,9 @@ def save(given: Cones, start: bool) -> None:
 
 @noinline
 def solve_impacts(given: Cones, threshold: Scalar) -> None:
-    """Fill x and v from the others, of c without offsets for gaps: the velocities v after impacts with the restitution
-    of each contact, until none approaches faster than the threshold. x at the beginning counts for nothing.
-    found[SWEPT] are the rounds, found[DONE] is 1 where they were enough, found[LOST] is the largest of all rounds."""
+    """Compute x and v from the other fields, with c without gap offsets: the velocities v after impacts with each
+    contact's restitution, until none approaches faster than the threshold. The initial x is ignored. found[SWEPT]:
+    number of rounds; found[DONE]: 1 where they sufficed; found[LOST]: maximum over all rounds."""
     none = null(given.found[0])
     one = none + 1.0
     save(given, True)

@@ -1,11 +1,11 @@
-"""Newton's method on the contacts that stick, slide and are open as the last sweep left them.
+"""Newton's method on the active set of the last iterate: contacts that stick, slide and are open.
 
-In axes (e, f, n) of each contact that slides, e along its impulse x_t: v_n = 0, v_f + s x_f = 0 and x_e = mu x_n, where
-s x_t = -v_t; the term s is what a turn of e costs, so that this is Newton's method on the angle. A contact that sticks
-has v = 0. Rows at a bound and open contacts keep what they have. Dependent contacts leave the equations singular: a
-small part of G_ii is added on the diagonal, so that impulses change no more than they have to. And where such contacts
-cannot all be closed, as by their velocities they are in no plane, impulses grow without an end: a step ends where the
-first contact opens."""
+In axes (e, f, n) of each sliding contact, e along its impulse x_t: v_n = 0, v_f + s x_f = 0 and x_e = mu x_n, where s
+x_t = -v_t. The term s accounts for the rotation of e: this is Newton's method on the angle. A sticking contact has v =
+0. Rows at a bound and open contacts keep their impulses. Dependent contacts make the equations singular: a small
+multiple of G_ii is added to the diagonal, for a change of impulses of nearly minimal norm. If such contacts cannot all
+be closed because their velocities are inconsistent, impulses grow without bound: a step ends where the first contact
+opens."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -14,12 +14,12 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from .blocks import inverse_of
 from .tables import Cones, velocities
 
-OPENS = 1e-12           # of a normal impulse: what is left of it where its contact opens
+OPENS = 1e-12           # times a normal impulse: its value where its contact opens
 
 
 @noinline
 def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
-    """Turn rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
+    """Rotate rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
     A, b, begin, end = given.A, given.fresh, int(given.begins[i]), int(given.ends[i])
     for k in range(begin, end):
         first, second = A[k, i], A[k, i + 1]
@@ -32,7 +32,7 @@ def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
 
 @noinline
 def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
-    """Impulse i is `factor` times the normal impulse n."""
+    """Substitute `factor` times the normal impulse n for impulse i."""
     A = given.A
     if some(factor != 0.0):
         for k in range(int(given.begins[i]), int(given.ends[i])):
@@ -41,7 +41,7 @@ def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
 
 @noinline
 def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
-    """Equations of the friction of rows i and i + 1, of block b, of a contact with normal row n."""
+    """Set up the friction equations of rows i and i + 1, of block b, of a contact with normal row n."""
     x, free, none, one = given.x, given.free, null(mu), null(mu) + 1.0
     slides, held = given.rate[b] > 0.0, mu * x[n] > 0.0
     length = sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
@@ -57,7 +57,7 @@ def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
 
 @noinline
 def put_equations(given: Cones) -> None:
-    """Fill A and fresh with the equations A dx = fresh of the free rows."""
+    """Set A and fresh to the equations A dx = fresh of the free rows."""
     G, A, x, v, free, b = given.G, given.A, given.x, given.v, given.free, given.fresh
     u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
     first = u + 3 * m
@@ -81,7 +81,7 @@ def put_equations(given: Cones) -> None:
 
 @kernel
 def put_ties(given: Cones) -> None:
-    """Let impulses that slide grow with the normal ones."""
+    """Couple sliding impulses to the normal impulses."""
     u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
     first = u + 3 * m
     for c in range(m):
@@ -94,7 +94,7 @@ def put_ties(given: Cones) -> None:
 
 @kernel
 def sign_of_spin(given: Cones, k: int) -> Scalar:
-    """Return the coefficient of a spin that slides, with its sign; 0 for one that sticks."""
+    """Return the signed coefficient of a sliding spin; 0 for a sticking spin."""
     i = len(given.lower) + 3 * len(given.mu) + k
     none, most = null(given.x[i]), given.spin_mu[k]
     return where(given.free[i] > 0.0, none, where(given.x[i] > 0.0, most, -most))
@@ -102,7 +102,7 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
 
 @noinline
 def factor(given: Cones, added: float) -> None:
-    """A + added diag(G) = L U of the free rows: factors below the diagonal, inverses on it."""
+    """Factorize A + added diag(G) = L U of the free rows: factors below the diagonal, inverses on it."""
     A, free, N, begins, ends = given.A, given.free, len(given.x), given.begins, given.ends
     for i in range(N):
         none = null(free[i])
@@ -123,7 +123,7 @@ def factor(given: Cones, added: float) -> None:
 
 @noinline
 def substitute(given: Cones) -> None:
-    """Solve A dx = fresh of the free rows, by factors: fresh becomes dx, 0 of the others."""
+    """Solve A dx = fresh of the free rows by the factors, in place: fresh becomes dx, 0 for other rows."""
     A, b, free, N, ends = given.A, given.fresh, given.free, len(given.x), given.ends
     for i in range(N):
         b[i] = where(free[i] > 0.0, b[i], null(b[i]))
@@ -140,7 +140,7 @@ def substitute(given: Cones) -> None:
 
 @kernel
 def put_back(given: Cones) -> None:
-    """Give impulses that slide their part in dx, in the axes of the rows."""
+    """Set dx of sliding impulses from the normal ones, in the axes of the rows."""
     b, u, m, spins = given.fresh, len(given.lower), len(given.mu), len(given.spin_of)
     first = u + 3 * m
     for c in range(m):
@@ -153,8 +153,8 @@ def put_back(given: Cones) -> None:
 
 @noinline
 def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
-    """Turn dx of rows i and i + 1, a pair of block b, to the axes of the rows, with what the change dn of the normal
-    impulse adds where they slide."""
+    """Rotate dx of rows i and i + 1, a pair of block b, to the axes of the rows, and add the sliding part due to the
+    change dn of the normal impulse."""
     e1, e2, dx = given.axes[b, 0], given.axes[b, 1], given.fresh
     along, across = dx[i] + given.axes[b, 2] * dn, dx[i + 1]
     dx[i], dx[i + 1] = e1 * along - e2 * across, e2 * along + e1 * across
@@ -162,7 +162,8 @@ def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
 
 @noinline
 def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
-    """Let the friction of rows i and i + 1, at most `most`, stick or slide, and set where to; 0 where not on."""
+    """Decide sticking or sliding for the friction of rows i and i + 1, of magnitude at most `most`, and set the sliding
+    direction; 0 where not `on`."""
     G, x, v = given.G, given.x, given.v
     none, g = null(most), 0.5 * (G[i, i] + G[i + 1, i + 1])
     one = none + 1.0
@@ -179,7 +180,7 @@ def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
 
 @noinline
 def choose(given: Cones) -> None:
-    """Let each row and contact stick, slide or open as x - v / G_ii says, all at once."""
+    """Decide for all rows and contacts at once whether they stick, slide or open, by x - v / G_ii."""
     G, x, v, u, m, spins = given.G, given.x, given.v, len(given.lower), len(given.mu), len(given.spin_of)
     first = u + 3 * m
     for i in range(u):
@@ -203,7 +204,7 @@ def choose(given: Cones) -> None:
 
 @kernel
 def share(given: Cones) -> Scalar:
-    """Return the share of the step `fresh` that can be made until the first normal impulse is 0; at most 1."""
+    """Return the fraction of the step `fresh`, at most 1, at which the first normal impulse becomes 0."""
     x, dx, u = given.x, given.fresh, len(given.lower)
     most = null(given.found[0]) + 1.0
     for b in range(len(given.mu)):
@@ -215,7 +216,7 @@ def share(given: Cones) -> Scalar:
 
 @noinline
 def newton(given: Cones, added: float) -> None:
-    """A step of x, and its velocities, with this part of G_ii on the diagonal."""
+    """Make a step of x, and update its velocities, with `added` times G_ii on the diagonal."""
     put_equations(given)
     put_ties(given)
     factor(given, added)

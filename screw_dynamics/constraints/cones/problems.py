@@ -1,4 +1,4 @@
-"""Contact problems given as arrays, for tests and studies: `solve_contacts`, and `solve_impacts`."""
+"""Contact problems given as arrays, for tests and studies: `solve_contacts` and `solve_impacts`."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -21,8 +21,9 @@ from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, con
 
 
 class ContactSolution(NamedTuple):
-    """Impulses x (..., N) and velocities v (..., N) after them; residuals (..., 3): of complementarity, cones and
-    dissipation, velocities as `cones.measure` defines them; sweeps (...) and whether these residuals are rounding."""
+    """Impulses x (..., N) and velocities v (..., N) after them; residuals (..., 3) of complementarity, cones and
+    dissipation, velocities as defined by `residuals.measure`; sweeps (...); converged: True where these residuals are
+    rounding."""
 
     x: np.ndarray
     v: np.ndarray
@@ -32,9 +33,9 @@ class ContactSolution(NamedTuple):
 
 
 def form_of_problems(lanes: bool) -> Form:
-    """Return the Form of contact problems, of the solver's address, numbers of rows within bounds, and of contacts, the
-    numbers of the contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1,
-    the numbers from G to roll_mu), memory, and results (B, 1, 2 N + FOUND)."""
+    """Return the Form of contact problems. Arguments: address of the solver; numbers of rows within bounds and of
+    contacts; contact indices of spins and rolls; flag for impacts and their threshold; problems (B, 1, the numbers from
+    G to roll_mu); memory; and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
     @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
@@ -66,7 +67,7 @@ def entry_of_problems(lanes: bool) -> Callable:
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
-    """Return the contacts (k) of rows beside them; of none, an array of none."""
+    """Return the contact indices (k) of additional rows; empty for None."""
     of = np.zeros(0) if x is None else checks.finite_numbers(name, x).astype(float).ravel()
     if ((of < 0) | (of >= m) | (of % 1.0 != 0.0)).any():
         raise ValueError(f"{name} must be numbers of contacts, 0 to {m - 1}, not {of.tolist()}")
@@ -74,7 +75,7 @@ def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
 
 
 def coefficients(name: str, x: ArrayLike | None, size: int) -> np.ndarray:
-    """Coefficients of friction (..., size)."""
+    """Return coefficients of friction (..., size)."""
     found = checks.finite_numbers(name, np.zeros(0) if x is None else x, size)
     if (found < 0.0).any():
         raise ValueError(f"{name} must be >= 0, but the least is {found.min()}")
@@ -82,7 +83,7 @@ def coefficients(name: str, x: ArrayLike | None, size: int) -> np.ndarray:
 
 
 class Contacts(NamedTuple):
-    """Rows beside those of contacts, and which contacts act; as `solve_contacts` takes them."""
+    """Rows besides those of contacts, and the active contacts; as for `solve_contacts`."""
 
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
@@ -95,7 +96,7 @@ class Contacts(NamedTuple):
 
 def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, restitution: ArrayLike = 0.0,
            threshold: float = 0.0) -> ContactSolution:
-    """Impulses of contact problems, or of impacts."""
+    """Solve contact problems, or impacts."""
     m = np.shape(mu)[-1] if np.ndim(mu) else 0
     if np.ndim(mu) == 0:
         raise ValueError(f"mu must have a number for each contact, (..., m), not {checks.described(mu)}")
@@ -133,14 +134,14 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
                    upper: ArrayLike | None = None, *, active: ArrayLike | None = None,
                    spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
                    roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
-    """Impulses x (..., N) with velocities v = c + G x of rows within bounds, contacts and their rolling friction.
+    """Compute impulses x (..., N) with velocities v = c + G x for rows within bounds, contacts, and torsional and
+    rolling friction.
 
     G (..., N, N): Delassus operator J M^-1 J^T, symmetric and positive semidefinite. c (..., N): velocities without
-    impulses; normal ones with gap / h added. Rows: u with lower <= x <= upper (..., u); three for each of m contacts,
-    t1, t2, n, with friction mu (..., m) and active (..., m), all unless given; one for each spin, torsional friction
-    spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. Leading axes
-    are problems, each of which is solved by itself. Raises ValueError for what is not finite, friction < 0, upper <
-    lower."""
+    impulses; gap / h added to normal velocities. Rows: u with lower <= x <= upper (..., u); three for each of m
+    contacts, t1, t2, n, with friction mu (..., m) and active (..., m), by default all; one for each spin, torsional
+    friction spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of.
+    Leading axes are independent problems. Raises ValueError for non-finite numbers, friction < 0, upper < lower."""
     return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of))
 
 
@@ -148,9 +149,11 @@ def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayL
                   lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, active: ArrayLike | None = None,
                   spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
                   roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
-    """Impulses x and velocities v after impacts, of true velocities c before them, as `solve_contacts` has them.
+    """Compute impulses x and velocities v after impacts, for true velocities c before them. Other arguments as for
+    `solve_contacts`.
 
-    restitution (..., m) in [0, 1]: of contacts that approach faster than a threshold (m/s). They strike in rounds, see
-    constraints.impacts; `sweeps` counts these, and `converged` is False if after the last some still approach."""
+    restitution (..., m) in [0, 1]: for contacts that approach faster than a threshold (m/s). They strike in rounds, see
+    cones/impacts.py; `sweeps` counts the rounds, and `converged` is False if contacts still approach after the last
+    one."""
     return solved(True, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of),
                   restitution=restitution, threshold=threshold)

@@ -1,4 +1,4 @@
-"""Residuals of bounds and friction, of impulses and velocities, as velocities."""
+"""Residuals of bounds and friction for impulses and velocities, in units of velocity."""
 from typing import NamedTuple
 
 import numpy as np
@@ -8,14 +8,15 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED, Cones
 
-TOLERANCE = 1e-12       # of the largest velocity: residuals at which a lane is done
-ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding
-ENOUGH = 1e-9           # of the largest velocity: more is reported, and, where all methods are lost, less left
+TOLERANCE = 1e-12       # times the largest velocity: residuals of a converged lane
+ROUNDING = 1e-14        # times the largest G_ii x_i: rounding of residuals
+ENOUGH = 1e-9           # times the largest velocity: larger residuals are reported; smaller ones end the last methods
 
 
 @kernel
 def slowness(given: Cones) -> Scalar:
-    """Return the largest velocity without impulses that counts: of a contact that opens its tangential ones alone."""
+    """Return the velocity scale: the largest velocity without impulses. Of an opening contact only tangential
+    velocities count."""
     c, u, m = given.c, len(given.lower), len(given.mu)
     fastest = null(given.found[0])
     for i in range(len(c)):
@@ -29,7 +30,7 @@ def slowness(given: Cones) -> Scalar:
 
 
 class Residual(NamedTuple):
-    """Squares of the largest of each kind, and the largest G_ii x_i."""
+    """Squares of the largest residual of each kind, and the largest G_ii x_i."""
 
     complementarity: Scalar
     cone: Scalar
@@ -39,7 +40,7 @@ class Residual(NamedTuple):
 
 @kernel
 def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far: Residual) -> Residual:
-    """Return the residual of a row within bounds: g (x - clip(x - v / g)), in the unit of v."""
+    """Return the residual of a row within bounds, g (x - clip(x - v / g)), in units of v."""
     at, z = g * x, g * x - v
     low, high = g * lower, g * upper
     miss = at - where(z < low, low, where(z > high, high, z))
@@ -49,8 +50,8 @@ def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far
 
 @noinline
 def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Scalar, so_far: Residual) -> Residual:
-    """Residuals of friction with |x| <= most: by how much x is longer, and g (x - y), y the point of the disc next to
-    x - v / g, which is x where x sticks or opposes v; in the unit of v."""
+    """Return the residuals of friction with |x| <= most, in units of v: the excess length of x, and g (x - y). y is the
+    point of the disc closest to x - v / g; it equals x where x sticks or opposes v."""
     one = null(g) + 1.0
     z1, z2, radius = g * x1 - v1, g * x2 - v2, g * most
     size = sqrt(z1 * z1 + z2 * z2)
@@ -93,12 +94,12 @@ def residual(given: Cones) -> Residual:
 
 @noinline
 def measure(given: Cones) -> Scalar:
-    """Fill found, of x and v. Returns 1 where the residuals are at most the bound.
+    """Compute found for x and v. Return 1 where the residuals are at most the bound.
 
-    Each residual is a velocity, in m/s, or rad/s for rows of turns: COMPLEMENTARITY the largest |min(G_nn x_n, v_n)|,
-    of rows within bounds |G x - clip(G x - v)|; CONE the largest G_tt (|x_t| - mu x_n); DISSIPATION the largest
-    G_tt |x_t - y|, where y is the point of the disc |y| <= mu x_n next to x_t - v_t / G_tt: 0 where the contact sticks
-    or x_t opposes v_t."""
+    Each residual is a velocity, in m/s, or rad/s for rows of rotations. COMPLEMENTARITY: the largest |min(G_nn x_n,
+    v_n)|, and for rows within bounds |G x - clip(G x - v)|. CONE: the largest G_tt (|x_t| - mu x_n). DISSIPATION: the
+    largest G_tt |x_t - y|, with y the point of the disc |y| <= mu x_n closest to x_t - v_t / G_tt: 0 where the contact
+    sticks or x_t opposes v_t."""
     found, none = given.found, null(given.found[0])
     now = residual(given)
     found[BOUND] = larger(TOLERANCE * found[SPEED], ROUNDING * now.force)

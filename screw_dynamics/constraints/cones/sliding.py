@@ -1,22 +1,22 @@
-"""Sliding of one contact: the tangential impulse y (2) of length p - k . y that opposes the velocity it leaves,
-(A + s I) y = -a for some s > 0, in axes where A = diag(l).
+"""Sliding of one contact: the tangential impulse y (2) of length p - k . y that opposes the resulting velocity, (A + s
+I) y = -a for some s > 0, in axes where A = diag(l).
 
-A contact whose normal is held has the tangential velocity a + A y, which is -s y: opposed to y. Its normal impulse
-is n - K . y, so that |y| = mu (n - K . y), p = mu n, k = mu K: a conic with a focus at 0. As s grows from 0, where the
-contact sticks, y shrinks from beyond the conic to 0: there is always a solution, whatever k is. 1 / (|y| + k . y) is
-linear in s if the l are equal, and nearly if not: Newton's method on it, in a bracket. Bonnefon and Daviet (2011)
-solve a quartic for the same s."""
+A contact whose normal is held has the tangential velocity a + A y, which is -s y: opposed to y. Its normal impulse is n
+- K . y: |y| = mu (n - K . y), p = mu n, k = mu K. This is a conic with a focus at 0. As s grows from 0 (sticking), y
+shrinks from outside the conic to 0: a solution exists for any k. 1 / (|y| + k . y) is linear in s if both l are equal,
+and nearly linear otherwise: Newton's method on it, in a bracket. Bonnefon and Daviet (2011) solve a quartic for the
+same s."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
-CLOSE = 1e-9            # a step of Newton's method so much smaller than s + l leaves an error of its square
-MOST = 60               # steps; of bisection they halve 1000 bits
+CLOSE = 1e-9            # relative to s + l: a smaller step of Newton's method leaves an error of its square
+MOST = 60               # steps; bisection halves 1000 bits in these
 
 
 class Plane(NamedTuple):
-    """Two directions: inverse inertias l1 >= l2 > 0 of each alone, and the coupling k with the length allowed."""
+    """Two directions: inverse inertias l1 >= l2 > 0 of each alone, and the coupling k to the allowed length."""
 
     l1: Scalar
     l2: Scalar
@@ -25,7 +25,7 @@ class Plane(NamedTuple):
 
 
 class Slip(NamedTuple):
-    """A tangential impulse, and the rate s that it opposes sliding by."""
+    """A tangential impulse, and the factor s: its sliding velocity is -s times the impulse."""
 
     y1: Scalar
     y2: Scalar
@@ -34,7 +34,7 @@ class Slip(NamedTuple):
 
 @kernel
 def bracket(of: Plane, a1: Scalar, a2: Scalar, p: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Between which s the solution is, and where it were if both l were as that along a."""
+    """Return lower and upper bounds of s, and an estimate: the solution if both l were the value of A along a."""
     size, none = sqrt(a1 * a1 + a2 * a2), null(p)
     k = absolute(of.k1) + absolute(of.k2)
     least, most = (1.0 - k) * size / p - of.l1, (1.0 + k) * size / p - of.l2
@@ -47,8 +47,8 @@ def bracket(of: Plane, a1: Scalar, a2: Scalar, p: Scalar) -> tuple[Scalar, Scala
 
 @noinline
 def slide(of: Plane, a1: Scalar, a2: Scalar, p: Scalar, start: Scalar, wanted: Scalar) -> Slip:
-    """Return the impulse of length p - k . y, p > 0, and its rate s, from a start if that is > 0; lanes where wanted >
-    0, and where the impulse of s = 0 is longer."""
+    """Return the impulse of length p - k . y, p > 0, and its rate s, starting at `start` if > 0. For lanes with wanted
+    > 0 whose impulse at s = 0 is longer."""
     none = null(p)
     one = none + 1.0
     a1, p = where(wanted > 0.0, a1, one), where(wanted > 0.0, p, one)

@@ -1,16 +1,16 @@
-"""Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
-v = c + G x.
+"""Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T, v = c + G
+x.
 
-All that presses sticks, if it can. Else Newton's method finds what sticks, slides and is open, of the least impulses:
-where several have the same velocities, as four corners of a box share its load, those are taken that rows have which
-yield to their impulses, v = c + (G + p diag(g)) x for p -> 0, with the weights g of `blocks`. So x is a function of the
-problem, and as symmetric as that is. Newton's method finds x for p = SOFT, where it is unique for whatever sticks,
-slides and is open, then lets rows yield only to what changes of it.
+First all pressed contacts are tried as sticking. Otherwise Newton's method finds the active set (sticking, sliding,
+open) with the least impulses. Where several impulses have the same velocities, as four corners of a box share its load,
+the solution is the limit of compliant rows, v = c + (G + p diag(g)) x for p -> 0, with the weights g of `blocks`.
+Thereby x is a function of the problem with the symmetry of the problem. Newton's method finds x for p = SOFT, where it
+is unique for a given active set; then compliance applies only to changes of x.
 
-Where that is lost, block Gauss-Seidel (in the order of the rows, always, each row or contact is solved exactly with the
-impulses of the others) comes between its steps, and then ADMM before them: loads may be shared in another way then.
-Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes. Residuals are
-how far the conditions hold, whatever happened."""
+If Newton's method fails, its steps alternate with block Gauss-Seidel: in fixed order, each row or contact is solved
+exactly with the impulses of the other ones. After that ADMM precedes the steps; loads may then be shared in another
+way. Lanes converge independently and are then frozen: their numbers do not depend on other lanes. Residuals are those
+of the returned impulses in all cases."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import some, where
@@ -26,17 +26,17 @@ from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_entries, numbers, ve
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-YIELDS = 4              # times, that rows yield to what changes: each leaves a SOFT part of what was left
-STEPS = 10              # of Newton's method in a round, and one more for two contacts
-WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add elsewhere
+YIELDS = 4              # rounds of compliance to changes: each leaves a fraction SOFT of the remainder
+STEPS = 10              # of Newton's method in a round, plus one for every two contacts
+WIDE, NARROW = 1e-6, 1e-10      # multiples of G_ii added to the diagonal in other rounds
 YIELDING, SWEEPING, CHOOSING = range(3)     # kinds of rounds
-ROUNDS = 7              # the second with sweeps between the steps, the third and those after it begin with ADMM
-FEWEST = 100            # steps of ADMM in the third
+ROUNDS = 7              # 2nd: with sweeps between the steps; 3rd and later: begin with ADMM
+FEWEST = 100            # steps of ADMM in the third round
 
 
 @kernel
 def begin(given: Cones) -> None:
-    """No impulses, but of rows that must have some the least."""
+    """Set impulses to 0, or to the bound closest to 0."""
     x = given.x
     for i in range(len(x)):
         x[i] = null(x[i])
@@ -46,8 +46,8 @@ def begin(given: Cones) -> None:
 
 @noinline
 def settle(given: Cones, level: Scalar) -> Scalar:
-    """Put x into best where the residuals are the least so far. level: the least so far, or 0 on lanes that are done.
-    Returns it as it is now."""
+    """Copy x to best where the residuals are the least so far. level: the least residual so far, or 0 on converged
+    lanes. Return the new level."""
     none, live = null(level), level > 0.0
     done = (measure(given) > 0.0) & live
     better = live & ((worst(given) < level) | done)
@@ -58,7 +58,7 @@ def settle(given: Cones, level: Scalar) -> Scalar:
 
 @kernel
 def put_best(given: Cones, level: Scalar) -> None:
-    """Go back to the best x, and its velocities."""
+    """Restore the best x and its velocities."""
     for i in range(len(given.x)):
         given.x[i] = given.best[i]
     velocities(given, given.v)
@@ -66,7 +66,7 @@ def put_best(given: Cones, level: Scalar) -> None:
 
 @kernel
 def acting(given: Cones) -> Scalar:
-    """Return the number of active contacts: fewer than there are, where other lanes have more."""
+    """Return the number of active contacts, which may differ between lanes."""
     count = null(given.found[0])
     for b in range(len(given.mu)):
         count += where(given.active[b] > 0.0, null(count) + 1.0, null(count))
@@ -75,11 +75,12 @@ def acting(given: Cones) -> Scalar:
 
 @kernel
 def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scalar:
-    """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep.
+    """Make steps of Newton's method, as many as the contacts of a lane require, each after a choice of the active set
+    or before a sweep. Return the new level.
 
-    Where rows do not yield, a WIDE part of G_ii is added before sweeps, and else in every second step: with these loads
-    stay as they are shared where all that is left is rounding, with NARROW ones a contact opens that cannot be closed
-    with the others."""
+    Where rows are not compliant, WIDE times G_ii is added before sweeps, and else in every second step: this preserves
+    load sharing where only rounding remains. With NARROW a contact opens that cannot be closed together with the
+    others."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
@@ -99,7 +100,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scal
 
 @kernel
 def soften(given: Cones, ahead: bool) -> None:
-    """Let rows yield to their impulses, or, if `ahead`, to what these change from now on; G_ii and c are kept in y and
+    """Make rows compliant to their impulses, or, if `ahead`, to later changes of impulses. Saves G_ii and c in y and
     z."""
     G, c, x, g = given.G, given.c, given.x, given.free
     put_weights(given, g)
@@ -113,7 +114,7 @@ def soften(given: Cones, ahead: bool) -> None:
 
 @kernel
 def harden(given: Cones) -> None:
-    """Let them yield no more."""
+    """Restore the rigid rows."""
     for i in range(len(given.x)):
         given.G[i, i], given.c[i] = given.y[i], given.z[i]
     velocities(given, given.v)
@@ -121,8 +122,8 @@ def harden(given: Cones) -> None:
 
 @noinline
 def least(given: Cones, level: Scalar) -> Scalar:
-    """Return the least impulses, on lanes of a level > 0: of rows that yield, first to all of these, then to what they
-    change. Lanes where Newton's method does not find them are left with the best that it has seen."""
+    """Compute the least impulses on lanes with level > 0: with rows compliant first to all impulses, then to their
+    changes. Lanes on which Newton's method fails keep the best iterate. Return the new level."""
     none, todo, N = null(level), level, len(given.x)
     for k in range(YIELDS):
         if not some(todo > 0.0):
@@ -143,7 +144,8 @@ def least(given: Cones, level: Scalar) -> Scalar:
 
 @noinline
 def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
-    """Newton's method, and, where that is lost, ADMM before it."""
+    """Run the rounds: Newton's method, and where it fails Gauss-Seidel between its steps, then ADMM before them. Return
+    the new level."""
     steps, y, z, N = FEWEST, given.y, given.z, len(given.x)
     for k in range(ROUNDS):
         if k >= 3:
@@ -155,7 +157,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
             continue
         if k == 1:
             put_best(given, level)
-            factorize(given)            # and how contacts slid is forgotten: lanes that were not live have changed it
+            factorize(given)            # resets sliding directions, changed on lanes that were not live
         if k == 2:
             for i in range(N):
                 y[i], z[i] = null(slow), null(slow)
@@ -172,7 +174,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
 
 @noinline
 def solve_cones(given: Cones) -> None:
-    """Fill x, v and found from the others."""
+    """Compute x, v and found from the other fields."""
     found = given.found
     begin(given)
     find_entries(given)

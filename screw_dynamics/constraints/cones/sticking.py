@@ -1,11 +1,11 @@
-"""All that presses sticks, to begin with: where cones and bounds allow that, nothing else has to be found.
+"""Initial guess: all pressed contacts stick. If cones and bounds admit this, it is the solution.
 
-Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are the
-least, by the sum of their weighted squares: a load is shared evenly, and nothing is strained, as friction that is spent
-on strain does not hold. What would have to pull for that is left out, and so is what is beyond a bound, and the least
-impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. What is left out does not
-come back, though impulses that are less may have it. Impulses that cones do not allow are put into them: there Newton's
-method begins."""
+Contacts may share a load arbitrarily, and strain against each other without effect. Here the impulses of least weighted
+squares are taken: the load is shared evenly without internal strain, as friction spent on strain cannot hold. Contacts
+that would have to pull, and rows beyond a bound, are removed from the sticking set; then the least impulses of the
+remaining ones are taken. So a force that lifts a body also shares the load evenly. Removed contacts are not added
+again, although smaller impulses may require them. Impulses outside the cones are projected onto them, as the starting
+point of Newton's method."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, larger, some, where
@@ -16,14 +16,14 @@ from .blocks import SOFT, put_units
 from .residuals import TOLERANCE
 from .tables import SPEED, Cones, velocities
 
-SOLVES = 4              # each takes away what the SOFT part added to the diagonal leaves of the one before
-TRIALS = 4              # in each but the first more are left out
+SOLVES = 4              # each removes the error that the regularization SOFT leaves in the previous one
+TRIALS = 4              # all but the first remove further contacts
 
 
 @kernel
 def choose_rows(given: Cones) -> None:
-    """Fill free with the units of rows that stick, and 0 of the others: of contacts that do not open faster than
-    anything moves, and of bounds that x is between, or that v is against."""
+    """Set free to the units of the sticking rows, and 0 for other rows. Sticking: contacts that do not open faster than
+    the velocity scale, and rows whose x is between its bounds or whose v opposes the bound."""
     x, v, free, mu, u, m = given.x, given.v, given.free, given.mu, len(given.lower), len(given.mu)
     none = null(given.found[0])
     put_units(given)
@@ -41,7 +41,7 @@ def choose_rows(given: Cones) -> None:
 
 @kernel
 def allowed(given: Cones) -> Any:
-    """Return True where impulses are within bounds and cones."""
+    """Return the mask of lanes whose impulses are within bounds and cones."""
     x, u, m, one = given.x, len(given.lower), len(given.mu), null(given.found[0]) + 1.0
     within = one
     for i in range(u):
@@ -63,7 +63,7 @@ def allowed(given: Cones) -> Any:
 
 @kernel
 def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
-    """Take rows, in the places of a mask, from those that stick."""
+    """Remove rows from the sticking set, on the lanes of a mask."""
     for i in range(first, first + count):
         given.free[i] = where(out, null(given.x[i]), given.free[i])
         given.x[i] = where(out, null(given.x[i]), given.x[i])
@@ -71,8 +71,8 @@ def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
 
 @kernel
 def leave_turning_out(given: Cones, left: Scalar) -> None:
-    """Take torsional and rolling friction of contacts that do not press from the rows that stick, in places where
-    `left` is not 0."""
+    """Remove torsional and rolling friction of unpressed contacts from the sticking set, on lanes where `left` is not
+    0."""
     free, u, spins = given.free, len(given.lower), len(given.spin_of)
     first = u + 3 * len(given.mu)
     for k in range(spins):
@@ -84,8 +84,8 @@ def leave_turning_out(given: Cones, left: Scalar) -> None:
 
 @kernel
 def let_go(given: Cones, left: Scalar) -> bool:
-    """Take contacts that pull, and rows beyond their bounds, from those that stick, in places where `left` is not 0.
-    Returns whether there are any."""
+    """Remove pulling contacts and rows beyond their bounds from the sticking set, on lanes where `left` is not 0.
+    Return True if any were removed."""
     x, free, u, m, any_of = given.x, given.free, len(given.lower), len(given.mu), False
     for i in range(u):
         at = clipped(x[i], given.lower[i], given.upper[i])
@@ -102,7 +102,7 @@ def let_go(given: Cones, left: Scalar) -> bool:
 
 @kernel
 def moving(given: Cones) -> Scalar:
-    """Return the largest velocity of a row that sticks."""
+    """Return the largest velocity of a sticking row."""
     fastest = null(given.found[0])
     for i in range(len(given.v)):
         fastest = larger(fastest, where(given.free[i] > 0.0, absolute(given.v[i]), null(fastest)))
@@ -111,7 +111,7 @@ def moving(given: Cones) -> Scalar:
 
 @kernel
 def put_least(given: Cones, left: Scalar) -> None:
-    """Fill x with the least impulses of rows that stick, and its velocities, in places where `left` is not 0."""
+    """Set x to the least impulses of the sticking rows, and v to its velocities, on lanes where `left` is not 0."""
     x, v, unit, none = given.x, given.v, given.free, null(left)
     factorize_added(given, none + SOFT)
     for i in range(len(x)):
@@ -132,7 +132,7 @@ def put_least(given: Cones, left: Scalar) -> None:
 
 @kernel
 def put_within(given: Cones, left: Scalar) -> None:
-    """Put x into bounds and cones, in places where `left` is not 0."""
+    """Project x onto bounds and cones, on lanes where `left` is not 0."""
     x, y, u, m = given.x, given.y, len(given.lower), len(given.mu)
     for i in range(len(x)):
         y[i] = x[i]
@@ -155,8 +155,8 @@ def put_within(given: Cones, left: Scalar) -> None:
 
 @noinline
 def stick(given: Cones, level: Scalar) -> None:
-    """Take the least impulses with which all that presses sticks, on lanes of a level > 0; where these are not allowed,
-    those next to them that are."""
+    """Compute the least impulses with all pressed contacts sticking, on lanes with level > 0; where these are not
+    admissible, project them."""
     choose_rows(given)
     left = level
     for trial in range(TRIALS):

@@ -1,5 +1,5 @@
-"""A sweep: each row within bounds, each contact, spin and roll in its turn is solved exactly, with the others' impulses
-as they are."""
+"""A block Gauss-Seidel sweep: rows within bounds, contacts, spins and rolls are solved exactly in turn, with all other
+impulses fixed."""
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
@@ -10,7 +10,7 @@ from .tables import Cones
 
 @kernel
 def change(given: Cones, i: int, dx: Scalar) -> None:
-    """Change impulse i, and the velocities by it."""
+    """Change impulse i by dx, and update the velocities."""
     G, x, v = given.G, given.x, given.v
     if some(dx != 0.0):
         x[i] += dx
@@ -21,8 +21,8 @@ def change(given: Cones, i: int, dx: Scalar) -> None:
 @noinline
 def on_disc(given: Cones, b: int, i: int, n: Scalar, mu: Scalar, v1: Scalar, v2: Scalar, slow: Scalar,
             on: Scalar) -> tuple[Scalar, Scalar]:
-    """Return the impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y), where velocities v1 and
-    v2 are left if they stay as they are; 0 unless on > 0."""
+    """Return the impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y); v1 and v2 are the
+    velocities for unchanged impulses. Returns 0 unless on > 0."""
     own, none = own_of(given, b), null(n)
     c, s, w1, w2 = own.c, own.s, own.w1, own.w2
     x1, x2 = c * given.x[i] + s * given.x[i + 1], c * given.x[i + 1] - s * given.x[i]
@@ -51,7 +51,7 @@ def on_disc(given: Cones, b: int, i: int, n: Scalar, mu: Scalar, v1: Scalar, v2:
 
 @kernel
 def sweep_bounds(given: Cones, live: Scalar) -> None:
-    """Each row within its bounds."""
+    """Solve each row within its bounds."""
     x, lower, upper = given.x, given.lower, given.upper
     for i in range(len(lower)):
         y = x[i] - given.v[i] * inverse_of(given.G[i, i], given.size[i])
@@ -61,7 +61,7 @@ def sweep_bounds(given: Cones, live: Scalar) -> None:
 
 @kernel
 def sweep_contacts(given: Cones, slow: Scalar, live: Scalar) -> None:
-    """Each contact, from its velocities with the impulses that it has."""
+    """Solve each contact, from its velocities with the current impulses."""
     G, x, v, u = given.G, given.x, given.v, len(given.lower)
     for b in range(len(given.mu)):
         i = u + 3 * b
@@ -86,7 +86,7 @@ def sweep_contacts(given: Cones, slow: Scalar, live: Scalar) -> None:
 
 @kernel
 def sweep_spins(given: Cones, live: Scalar) -> None:
-    """Torsional friction, with the normal impulses as they are."""
+    """Solve torsional friction with fixed normal impulses."""
     x, u = given.x, len(given.lower)
     first = u + 3 * len(given.mu)
     for k in range(len(given.spin_of)):
@@ -99,7 +99,7 @@ def sweep_spins(given: Cones, live: Scalar) -> None:
 
 @kernel
 def sweep_rolls(given: Cones, slow: Scalar, live: Scalar) -> None:
-    """Rolling friction, with the normal impulses as they are."""
+    """Solve rolling friction with fixed normal impulses."""
     x, v, u, m = given.x, given.v, len(given.lower), len(given.mu)
     first = len(x) - 2 * len(given.roll_of)
     for k in range(len(given.roll_of)):
@@ -112,7 +112,7 @@ def sweep_rolls(given: Cones, slow: Scalar, live: Scalar) -> None:
 
 @noinline
 def sweep(given: Cones, slow: Scalar, live: Scalar) -> None:
-    """All rows once, on lanes that are live > 0."""
+    """Solve all rows once, on lanes with live > 0."""
     sweep_bounds(given, live)
     sweep_contacts(given, slow, live)
     sweep_spins(given, live)

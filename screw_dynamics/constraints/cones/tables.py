@@ -1,4 +1,4 @@
-"""Rows within bounds and contacts with friction on a Delassus operator: what is given and found, and their memory.
+"""Inputs, results and memory of contact problems: rows within bounds and contacts with friction on a Delassus operator.
 
 Rows, in this order:
   u rows within bounds    lower <= x <= upper, and v = 0, or >= 0 where x is at its lower bound, <= 0 at its upper one
@@ -14,9 +14,9 @@ from screw_dynamics.numbers.memory import Shared, arranged, room
 from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.values import kernel, noinline
 
-COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, LOST = range(8)      # in found
+COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, LOST = range(8)      # indices of found
 FOUND = 8
-OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
+OWN, AXES = 9, 3    # sizes of an Own, and of sliding axes: e, and mu if sliding, else 0
 
 
 # Numbers of rows within bounds, contacts, spins and rolls; of all rows, and of blocks of friction.
@@ -24,17 +24,17 @@ Sizes = namedtuple("Sizes", "u m spins rolls N blocks")
 
 
 class Cones(NamedTuple):
-    """The rows: what is given and found, and memory.
+    """Inputs, results and memory of a contact problem.
 
-    Given: the Delassus operator G; c, velocities without impulses; size, inverse inertias that count, G_ii unless other
-    constraints hold the row; bounds; mu >= 0 and finite, active > 0 where a contact acts, and restitution in [0, 1], of
-    impacts alone; coefficients of spins and rolls. Found: impulses x, velocities v, and found: the residuals
-    COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
-    SWEPT, steps of the solver; DONE, 1 where the residuals are at most BOUND, else 0; LOST, the largest residual where
-    the solver gave up with more than ENOUGH of SPEED, else 0.
-    Memory: from fresh to z; A; of contacts and rolls own, axes and rate, of sliding; of impacts first to bounds.
-    The same on all lanes: the numbers of the contacts of spins and rolls, given; and begins and ends, between which
-    columns of a row have entries in some place."""
+    Inputs: Delassus operator G; c, velocities without impulses; size, inverse inertias as scale: G_ii unless other
+    constraints hold the row; bounds; mu >= 0 and finite, active > 0 for active contacts, restitution in [0, 1] for
+    impacts; coefficients of spins and rolls. Results: impulses x, velocities v, and found: residuals COMPLEMENTARITY,
+    CONE and DISSIPATION, see `measure`; SPEED, the velocity scale; SWEPT, steps of the solver; DONE, 1 where the
+    residuals are at most BOUND, else 0; LOST, the largest residual where the solver stopped above ENOUGH times SPEED,
+    else 0.
+    Memory: fresh to z; A; own, axes and rate: sliding of contacts and rolls; first to bounds: impacts.
+    Equal on all lanes: contact indices of spins and rolls (input); begins and ends, the range of columns of a row with
+    entries on any lane."""
 
     G: Annotated[np.ndarray, "N", "N"]
     c: Annotated[np.ndarray, "N"]
@@ -79,7 +79,7 @@ def sizes_of(u: int, m: int, spins: int = 0, rolls: int = 0) -> Sizes:
 
 @kernel
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """Return the number of numbers of a Cones."""
+    """Return the memory size of a Cones."""
     return room(Cones, sizes_of(u, m, spins, rolls))
 
 
@@ -91,7 +91,7 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
 
 @noinline
 def velocities(given: Cones, out: np.ndarray) -> None:
-    """Fill out with v = c + G x."""
+    """Set out to v = c + G x."""
     G, x, begins, ends = given.G, given.x, given.begins, given.ends
     for k in range(len(out)):
         out[k] = given.c[k]
@@ -104,16 +104,16 @@ def velocities(given: Cones, out: np.ndarray) -> None:
 
 @kernel
 def end_of_block(given: Cones, i: int) -> int:
-    """Return the first row that does not belong to that of row i, which is not of a spin or roll."""
+    """Return the first row after the block of row i, which is no spin or roll."""
     u = len(given.lower)
     return i + 1 if i < u else u + 3 * ((i - u) // 3) + 3
 
 
 @noinline
 def find_entries(given: Cones) -> None:
-    """Fill begins and ends: the same of all rows of a contact, and none before those of a row above; what is solved has
-    no more entries, and takes the less time the more bodies are apart. Torsional and rolling friction, whose rows are
-    behind those of all contacts, have all columns."""
+    """Fill begins and ends, the ranges of nonzero columns. They are equal for all rows of a contact and monotonic;
+    factors have the same ranges, which saves time for separate bodies. Torsional and rolling friction, whose rows
+    follow those of all contacts, have all columns."""
     G, begins, ends, N, end, begin = given.G, given.begins, given.ends, len(given.x), 0, 0
     if len(given.spin_of) + len(given.roll_of) > 0:
         end = N

@@ -1,13 +1,13 @@
-"""Contacts: impulses of what touches, with stops, dry friction and closed loops, as one problem a step.
+"""Contacts: contact impulses with stops, dry friction and closed loops, as one problem a step.
 
-  tables        what a step reads of contacts, and its memory
-  motion        how bodies that touch move, and a contact with them
+  tables        inputs of a step with contacts, and memory
+  motion        motion of colliding bodies, and relative motion at a contact
   search        the contacts of a step
   columns       their rows, and the Delassus operator
-  problem       what the solver of cones is given, and what it found
+  problem       inputs and results of the cone solver
   restitution   impacts in a step
-  servos        joints that are driven against what touches
-  reports       what a step tells of its contacts
+  servos        servos against contacts
+  reports       the contact report of a step
   impulses      the step
-  calls         what steps call at addresses
-  touches       what touches where, without motion"""
+  calls         functions that steps call at addresses
+  touches       contact queries without motion"""

@@ -1,5 +1,5 @@
 """Functions that steps with contacts call at addresses: collision detection and the solver, compiled once for all
-robots; and accelerations that leave M^-1 in the workspace, as contacts take it."""
+robots, and accelerations that leave M^-1 in the workspace for contacts."""
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from .tables import FOUND, MISSED, contacts_in
 
 
 def form_of_detection(lanes: bool, simple: bool) -> Form:
-    """Return the Form of `list_touches`, for colliders in their places in the workspace at an address; simple: as of
+    """Return the Form of `list_touches` for the located colliders of the workspace at an address. simple: see
     `are_simple`."""
     like, list_touches = lane if lanes else number, lister(SIMPLE_KINDS if simple else ALL_KINDS)
 
@@ -33,18 +33,18 @@ def form_of_detection(lanes: bool, simple: bool) -> Form:
 
 
 def forms(lanes: bool) -> tuple[Form, ...]:
-    """Return the Forms of detection, simple or not, and of the solver."""
+    """Return the Forms of collision detection, simple and general, and of the solver."""
     return form_of_detection(lanes, True), form_of_detection(lanes, False), form_of_solver(lanes)
 
 
 @cache
 def detection_address(lanes: bool, simple: bool) -> int:
-    """Return the address of detection."""
+    """Return the address of collision detection."""
     return address_of(form_of_detection(lanes, simple))
 
 
 def contact_addresses(lanes: bool, simple: bool) -> tuple[int, int]:
-    """Return the addresses of both."""
+    """Return the addresses of collision detection and of the solver."""
     return detection_address(lanes, simple), solver_address(lanes)
 
 
@@ -55,6 +55,6 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
     articulated.add_free(links, body, None, qdd)
 
 
-LEAVES_FACTORS = "contacts.acceleration"        # begins the names of such entry points
+LEAVES_FACTORS = "contacts.acceleration"        # prefix of the names of such entry points
 ACCELERATION = Entry(factors_and_accelerations, with_motion(articulated.InverseFactors), " ".join(OF_STEPS), per_joint,
                      name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations), rare=True)

@@ -1,4 +1,4 @@
-"""Rows of contacts: the columns of Y = D^-1/2 L^-1 J^T, what is asked of them, and the Delassus operator Y^T Y."""
+"""Rows of contacts: the columns of Y = D^-1/2 L^-1 J^T, their right-hand sides, and the Delassus operator Y^T Y."""
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ FEW = 12            # entries of a column
 
 @kernel
 def put_forces(given: ContactTables, count: int) -> None:
-    """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
+    """Set F to unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
     normals, and of rolling friction about t and s."""
     F, none = given.F, zero(Vec3, given.report[0])
     for k in range(count):
@@ -41,7 +41,7 @@ def put_forces(given: ContactTables, count: int) -> None:
 
 @kernel
 def turning(given: ContactTables, count: int) -> tuple[int, int]:
-    """Return the numbers of contacts with torsional, and with rolling friction."""
+    """Return the numbers of contacts with torsional and with rolling friction."""
     spins = rolls = 0
     if given.settings.turning[0] != 0:
         for k in range(count):
@@ -52,7 +52,7 @@ def turning(given: ContactTables, count: int) -> tuple[int, int]:
 
 @kernel
 def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
-    """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    """Set the right-hand sides of contact columns: the products that cancel their velocities, up to the gaps."""
     count = len(cones.mu)
     for k in range(count):
         c = relative(body, given, k)
@@ -70,8 +70,8 @@ def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, 
 
 @kernel
 def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
-    """Clear the columns from `first` on of contacts that have no part in it in some places: their rows are 0 there, and
-    the solution of a state is the same to the last bit whatever the other places hold."""
+    """Clear the columns from `first` on of contacts that are inactive on some lanes: their rows are 0 there. The
+    solution of a state is then bit-identical for any content of the other lanes."""
     for k in range(len(cones.mu)):
         counts = given.contact.gap[k] < given.settings.margin[0]
         if some(given.contact.gap[k] >= given.settings.margin[0]):
@@ -87,7 +87,7 @@ def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cone
 
 @noinline
 def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
-    """Set columns to 0, and what is asked of them, but where they are kept."""
+    """Set columns and their right-hand sides to 0 on lanes outside the mask `kept`."""
     Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
     for j in range(first, first + count):
         b[0, j] = where(kept, b[0, j], none)
@@ -97,10 +97,10 @@ def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
 
 @kernel
 def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
-    """Return the first and the last index of the entries that columns `first` to `last` may have.
+    """Return the range of nonzero entries of columns `first` to `last`.
 
-    For contacts of one body among many these are few; otherwise the whole columns, where a search would take as long as
-    they do."""
+    It is short for contacts of one body among many. Columns with at most FEW entries are taken whole: a search would
+    take as long."""
     begin, end = 0, len(Y)
     if end <= FEW:
         return begin, end
@@ -113,7 +113,7 @@ def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
 
 @kernel
 def any_entry(row: np.ndarray, first: int, last: int) -> bool:
-    """Return True if a row has entries in columns from the first to the last."""
+    """Return True if a row has nonzero entries in columns from the first to the last."""
     found = False
     for j in range(first, last + 1):
         found = found or some(row[j] != 0.0)
@@ -122,7 +122,8 @@ def any_entry(row: np.ndarray, first: int, last: int) -> bool:
 
 @kernel
 def put_sizes(problem: Problem, first: int, cones: Cones) -> None:
-    """Fill the inverse inertias that count: those of the columns from `first` on before loops are taken out of them."""
+    """Set sizes to the inverse inertias of the columns from `first` on, before the loop directions are projected
+    out."""
     measure(problem)
     for i in range(len(cones.size)):
         cones.size[i] = problem.squares[0, first + i]
@@ -130,11 +131,11 @@ def put_sizes(problem: Problem, first: int, cones: Cones) -> None:
 
 @noinline
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
-    """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack; without loops, sizes, too."""
+    """Set G = Y^T Y for the columns from `first` on, and c to their residual products; without loops also the sizes."""
     N, columns, step = len(cones.c), problem.Y[:, first:], at_once(problem.Y)
     for i in range(N):
         cones.c[i] = -problem.b[0, first + i]
-    for i in range(0, N, 3):                # three rows at once, the last again where there are no three
+    for i in range(0, N, 3):                # three rows at once; the last ones again if fewer remain
         j, k = min(i + 1, N - 1), min(i + 2, N - 1)
         begin, end = entries(columns, i, k)
         for at in range(i - i % step, N, step):

@@ -1,12 +1,12 @@
 """Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem a step.
 
 A contact is three rows of J: the velocity of the first collider's point less that of the second's, along two tangents
-and the normal. On Y = D^-1/2 L^-1 J^T, as in ../impulses.py, the directions of loops are taken out of all columns, and
-Y^T Y of what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h,
-times h, may be as low as minus the gap, so that what falls lands within its step.
+and the normal. As in ../impulses.py, the directions of loops are projected out of all columns of Y = D^-1/2 L^-1 J^T;
+Y^T Y of the result is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h, times
+h, is at least minus the gap: a falling body lands within its step.
 
-What is penetrated all the same, or was at the start, is corrected by a second problem, on displacements: velocities do
-not know of it, and no energy is added."""
+Remaining penetration, also at the start, is corrected by a second problem on displacements, which does not change
+velocities and adds no energy."""
 from collections.abc import Callable
 from types import ModuleType
 
@@ -37,8 +37,8 @@ from .tables import ContactTables, contact_problem
 
 
 def taking_loops_out(by: ModuleType) -> Callable:
-    """Return a kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the
-    number of directions."""
+    """Return a kernel that fills the rows of constraints, and projects their directions out of all columns. It returns
+    the number of directions."""
     add_constraints = by.add_constraints
 
     @noinline
@@ -52,18 +52,18 @@ def taking_loops_out(by: ModuleType) -> Callable:
 
 @kernel
 def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray) -> None:
-    """Add no rows, of a robot that keeps no constraints."""
+    """Add no rows, for a robot without constraints."""
 
 
 @kernel
 def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
                      ) -> int:
-    """Take no directions out."""
+    """Project out nothing."""
     return 0
 
 
 def of_contacts(by: ModuleType, loops: bool) -> Callable:
-    """Return the kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
+    """Return the kernel `add_impulses_to` for robots with contacts, and with constraints if `loops`."""
     factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
                                                              by.add_joints)
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
@@ -71,7 +71,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     @kernel
     def add_rows(links: Link, body: tuple, contacts: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
                  first: int) -> None:
-        """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
+        """Add the rows of contact k, those of F from `row` on, to Y, whose contact rows begin at `first`."""
         geometry, pair, column = contacts.geometry, contacts.contact.pair[k], first + row
         i, j = geometry.collider.body[geometry.pair.first[pair]], geometry.collider.body[geometry.pair.second[pair]]
         add_opposite(links, body, i, j, contacts.kept.a[k], contacts.kept.b[k], contacts.F[:, row:row + count],
@@ -80,7 +80,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     @kernel
     def fill_columns(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, of: np.ndarray,
                      cones: Cones, Y: np.ndarray) -> None:
-        """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
+        """Set Y to D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
         count, first = len(cones.mu), given.m + len(of)
         tiles.clear(Y)
         add_constraints(links, body, given, Y)
@@ -101,9 +101,9 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
-        """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
-        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
-        displacement in the step that the velocities at its end have; those at its start have the rest."""
+        """Change qd (n) by impulses, from velocities `begin` at the start of a step of length h, for located bodies,
+        with stored M^-1 if `factors`. Change `moved` (n) by the velocities that correct penetrations in it. share:
+        weight of the velocities at the end in the displacement of the step; those at the start have the rest."""
         count = find(body, contacts, calls)
         of, m, struck = contacts.bodies, given.m, False
         held = joints_that_may_act(links, acts[LOWER], acts[UPPER], of)

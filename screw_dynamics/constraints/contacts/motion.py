@@ -1,4 +1,4 @@
-"""Positions and motion of bodies that touch, and the axes, the velocity and the gap of a contact."""
+"""Positions and motion of colliding bodies; axes, velocity and gap of a contact."""
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,13 +16,13 @@ from .tables import ContactTables
 
 OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
 
-CLOSED = 1e-14          # m: a gap that is less is rounding of positions: what rests has the same problem in every step
+CLOSED = 1e-14          # m: a smaller gap is rounding; a resting body then has the same problem in every step
 
 
 @cache
 def with_motion(Table: type) -> type:
-    """Return a table that has, besides its own columns, of each body its origin in the world, and in some motion its
-    angular velocity and the velocity of this origin."""
+    """Return a table with additional columns for each body: its origin in the world, its angular velocity and the
+    velocity of its origin."""
     return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("p", Vec3), ("turn", Vec3), ("slide", Vec3)]))
 
 
@@ -36,7 +36,7 @@ def put_origins(links: Link, body: Any) -> None:
 
 @kernel
 def locate_colliders(body: Any, geometry: Geometry) -> None:
-    """Set where the colliders are, from R and p of their bodies."""
+    """Locate the colliders by R and p of their bodies."""
     for k in range(geometry.colliders):
         i = geometry.collider.body[k]
         geometry.place.C[k] = Pose(body.R[i], body.p[i]) @ geometry.collider.C[k]
@@ -44,7 +44,7 @@ def locate_colliders(body: Any, geometry: Geometry) -> None:
 
 @kernel
 def put_motion(links: Link, body: Any, qd: np.ndarray) -> None:
-    """Fill the columns turn and slide for velocities qd (n)."""
+    """Fill the columns turn and slide from the velocities qd (n)."""
     turn, slide, parent = body.turn, body.slide, links.parent
     turn[0], slide[0] = zero(Vec3, body.q[0]), zero(Vec3, body.q[0])
     for i in range(1, len(parent)):
@@ -55,8 +55,7 @@ def put_motion(links: Link, body: Any, qd: np.ndarray) -> None:
 
 @kernel
 def tangent(n: Vec3) -> Vec3:
-    """Return a unit vector perpendicular to the unit vector n, the same for the same n: from the axis n is farthest
-    from."""
+    """Return a unit vector perpendicular to the unit vector n; a function of n, from the axis farthest from n."""
     x, y, z = absolute(n.x), absolute(n.y), absolute(n.z)
     along_x, along_y = (x <= y) & (x <= z), (y < x) & (y <= z)
     none, one = null(n.x), null(n.x) + 1.0
@@ -67,8 +66,7 @@ def tangent(n: Vec3) -> Vec3:
 
 @kernel
 def relative(body: Any, given: ContactTables, k: int) -> Vec3:
-    """Return the velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with
-    belts."""
+    """Return the velocity of contact k along t, s and the normal, from the columns turn and slide, with belts."""
     geometry, pair = given.geometry, given.contact.pair[k]
     first, second = geometry.pair.first[pair], geometry.pair.second[pair]
     i, j = geometry.collider.body[first], geometry.collider.body[second]
@@ -90,6 +88,6 @@ def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
 
 @kernel
 def opening(given: ContactTables, k: int) -> Scalar:
-    """Return the gap of contact k, 0 where it is closed."""
+    """Return the gap of contact k; 0 if it is closed."""
     gap = given.contact.gap[k]
     return where((gap > CLOSED) & (gap < FAR), gap, null(gap))

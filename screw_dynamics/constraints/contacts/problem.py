@@ -1,4 +1,4 @@
-"""The problem of a step, for the solver of cones: what acts, with which bounds and coefficients, and what it found."""
+"""Inputs and results of the cone solver in a step: active rows, bounds, coefficients and impulses."""
 import numpy as np
 
 from screw_dynamics.algorithms.space import vector_at
@@ -12,12 +12,12 @@ from ..impulses import LOWER, UPPER
 from .motion import opening
 from .tables import ContactTables
 
-TOUCHING = 1e-12            # m: a penetration that is less is rounding
+TOUCHING = 1e-12            # m: a smaller penetration is rounding
 
 
 @kernel
 def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
-    """Fill bounds of stops and dry friction."""
+    """Fill the bounds of stops and dry friction."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
@@ -25,7 +25,7 @@ def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> N
 
 @kernel
 def put_friction(given: ContactTables, cones: Cones) -> None:
-    """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
+    """Fill the active contacts, coefficients of friction, and contact indices of torsional and rolling friction."""
     pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
     for k in range(len(cones.mu)):
         which = given.contact.pair[k]
@@ -41,7 +41,7 @@ def put_friction(given: ContactTables, cones: Cones) -> None:
 
 @kernel
 def take_impulses(given: ContactTables, cones: Cones) -> None:
-    """Keep the impulses of the contacts."""
+    """Store the impulses of the contacts."""
     row = len(cones.lower)
     for k in range(len(cones.mu)):
         given.kept.x[k] = vector_at(cones.x, row)
@@ -50,7 +50,7 @@ def take_impulses(given: ContactTables, cones: Cones) -> None:
 
 @kernel
 def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
-    """Solve for the impulses, or for those of impacts."""
+    """Solve for the contact impulses, or for those of impacts."""
     if impacts:
         solve_impacts_at(calls[1], cones, given.settings.slow[0])
     else:
@@ -59,7 +59,7 @@ def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) 
 
 @kernel
 def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
-    """Let stops hold, but no friction and, behind them, no servos."""
+    """Set the bounds of stops such that they hold, and those of friction and of the servos after them to 0."""
     none = null(cones.c[0])
     for j in range(len(of)):
         k = links.coordinate[of[j]]
@@ -72,9 +72,9 @@ def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> 
 @kernel
 def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int
                ) -> bool:
-    """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
-    after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
-    is below 0 there."""
+    """Set c to the gaps at the end of a step, divided by h, and to 0 for tangents and joints. Displacements are `share`
+    h times the velocities after the step plus (1 - share) h times those before, plus those of cones.first if `struck`.
+    Return True if some gap is below 0."""
     below = null(h)
     for j in range(len(cones.c)):
         cones.c[j] = null(h)
@@ -88,7 +88,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         counts = gap < given.settings.margin[0]
         cones.c[i + 2] = where(counts, end / h, null(h))
         below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
-    for k in range(count):                                  # rounding is not corrected, whatever other places do
+    for k in range(count):                                  # do not correct rounding; independent of other lanes
         i = u + 3 * k + 2
         cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
     return some(below > 0.0)

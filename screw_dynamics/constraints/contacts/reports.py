@@ -22,13 +22,13 @@ def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
 
 @kernel
 def note_unsolved(given: ContactTables, lost: Scalar) -> None:
-    """Keep the largest residual of problems that were given up, of all steps: samples may be far apart."""
+    """Store the largest residual of unsolved problems over all steps: samples may be far apart."""
     given.report[UNSOLVED] = larger(given.report[UNSOLVED], lost)
 
 
 @kernel
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
-    """Write residuals, and the contacts with their forces, in axes of the world."""
+    """Write residuals, and the contacts with their forces, in world axes."""
     report, kept = given.report, given.kept
     report[0], report[1], report[2] = cones.found[COMPLEMENTARITY], cones.found[CONE], cones.found[DISSIPATION]
     note_unsolved(given, cones.found[LOST])

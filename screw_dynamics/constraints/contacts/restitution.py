@@ -1,4 +1,4 @@
-"""Impacts with restitution in a step: contacts that close in it rebound, when in the step they do."""
+"""Impacts with restitution in a step: closing contacts rebound at their time of impact in the step."""
 import numpy as np
 
 from screw_dynamics.algorithms.space import put_vector, vector_at
@@ -12,14 +12,14 @@ from .problem import solve
 from .reports import note_unsolved
 from .tables import ContactTables
 
-WAVES = 20                  # of impacts in a step, of contacts that close after others: what is left is for the next
+WAVES = 20                  # of impacts in a step; the remaining impacts follow in the next step
 
 
 @kernel
 def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar, share: float, cones: Cones) -> None:
-    """Let normal velocities in c be those with which contacts close in the step, or else those at its begin, and keep
-    when that is. No impulses of impacts: problem.b from `first` on. share: as of add_impulses_to; for 1 bodies move
-    through the step as at its end, else with constant acceleration."""
+    """Set the normal velocities in c to those at the time of closing in the step, or else those at its start, and store
+    this time. Clear the impact impulses, problem.b from `first` on. share: see add_impulses_to; for 1 bodies move with
+    the final velocities, else with constant acceleration."""
     for i in range(len(cones.c)):
         problem.b[0, first + i] = null(h)
     for k in range(len(cones.mu)):
@@ -40,8 +40,8 @@ def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar
 
 @kernel
 def approach(given: ContactTables, h: Scalar, reach: Scalar, cones: Cones) -> tuple[Scalar, Scalar]:
-    """Let contacts be active that close in the step: as they move, or after the last impact, at the time `reach`.
-    Returns 1 where some rebound, and the time of the last of these."""
+    """Activate the contacts that close in the step: by their motion, or after the last impact, at the time `reach`.
+    Return 1 on lanes with rebounds, and the time of the last rebound."""
     any_of, last = null(h), reach
     for k in range(len(cones.mu)):
         gap, v, time = opening(given, k), cones.c[len(cones.lower) + 3 * k + 2], given.kept.closes[k]
@@ -55,7 +55,7 @@ def approach(given: ContactTables, h: Scalar, reach: Scalar, cones: Cones) -> tu
         given.kept.closes[k] = time
         last = where(rebounds & (time > last), time, last)
         any_of = where(rebounds, one, any_of)
-    for k in range(len(cones.mu)):                              # what others push is not struck before them
+    for k in range(len(cones.mu)):                              # pushed contacts strike no earlier than the push
         time, v = given.kept.closes[k], cones.c[len(cones.lower) + 3 * k + 2]
         given.kept.closes[k] = where((time < last) & (v >= -given.settings.slow[0]), last, time)
     return any_of, last
@@ -64,11 +64,11 @@ def approach(given: ContactTables, h: Scalar, reach: Scalar, cones: Cones) -> tu
 @kernel
 def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray, h: Scalar, share: float,
            cones: Cones) -> bool:
-    """Impacts with restitution: their impulses become problem.b from `first` on, and c and bounds what they leave to be
-    solved. Returns whether there are any.
+    """Solve impacts with restitution: set problem.b from `first` on to their impulses, and update c and bounds for the
+    remaining problem. Return True if there are any.
 
-    A contact takes part that closes within the step, with the velocity which it has then; one that is closed, with that
-    at the begin, for what gravity does in a step is no approach."""
+    A contact that closes within the step takes part with its velocity at that time; a closed contact takes part with
+    its velocity at the start, as the effect of gravity in a step is no approach."""
     before_impacts(given, problem, first, h, share, cones)
     reach, struck, impulses = null(h), False, problem.b[0, first:]
     for _ in range(WAVES):
@@ -92,8 +92,8 @@ def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray
 
 @kernel
 def after_impacts(given: ContactTables, impulses: np.ndarray, share: float, cones: Cones) -> None:
-    """Add the impulses of impacts to those of the contacts, and put into cones.first what the displacement in the step
-    has of them beyond `share`: an impulse counts from when it acts."""
+    """Add the impact impulses to those of the contacts. Set cones.first to their part in the displacement of the step
+    beyond `share`, as an impulse acts from its time on."""
     u = len(cones.lower)
     for i in range(len(cones.first)):
         cones.first[i] = null(impulses[i])

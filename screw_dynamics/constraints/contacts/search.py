@@ -1,4 +1,4 @@
-"""The contacts of a step: found, and those that close kept."""
+"""Search for the contacts of a step, and selection of closing ones."""
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .tables import EXCESS, FOUND, MISSED, OF_CONTACT, REPORTED, RESIDUALS, Cont
 
 @kernel
 def forget(given: ContactTables) -> None:
-    """Begin with an empty report."""
+    """Reset the report."""
     given.counts[REPORTED] = 0.0
     for k in range(len(given.report)):
         given.report[k] = null(given.report[0])
@@ -27,7 +27,7 @@ def forget(given: ContactTables) -> None:
 
 
 def find_touches(given: ContactTables, calls: np.ndarray) -> None:
-    """Fill the contacts with gaps of less than the margin in some place, and count them."""
+    """Fill the contacts with gaps below the margin on some lane, and count them."""
     given.counts[FOUND], given.counts[MISSED] = lister(ALL_KINDS)(
         given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
 
@@ -39,15 +39,15 @@ def _find_touches(given, calls):
 
 @kernel
 def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
-    """Fill the contacts, and their frames. Returns their number.
+    """Fill the contacts and their frames. Return their number.
 
-    A contact acts on the surface of the second, where the first is when it lands: corners that land on a plane in the
-    same step can all stick there, however high each was."""
+    A contact acts on the surface of the second collider, at the landing point of the first: corners that land on a
+    plane in the same step can all stick there, whatever their heights were."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
     locate_colliders(body, geometry)
     find_touches(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
-    most = given.report[RESIDUALS]                              # of all steps: samples may be far apart
+    most = given.report[RESIDUALS]                              # maximum over all steps: samples may be far apart
     given.report[RESIDUALS] = where(most > missed, most, null(most) + missed)
     for k in range(count):
         pair = contact.pair[k]
@@ -63,8 +63,8 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
 
 @kernel
 def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
-    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; those that do
-    so in other places are FAR. Returns how many are kept."""
+    """Remove contacts that on no lane close to within half the margin in a step of length h. Contacts that do so only
+    on other lanes get the gap FAR. Return the number of remaining contacts."""
     slack = 0.5 * given.settings.margin[0]
     contact, kept, near = given.contact, given.kept, 0
     for k in range(count):

@@ -1,15 +1,15 @@
-"""Servos that see contacts, as rows of the same problem as these.
+"""Servos with contacts, as rows of the same problem.
 
-Without contacts a servo's effort is that by which its joint gets the acceleration it asks for. What contacts, stops and
-others do to that, the row of its joint gives back: v = asked, by an impulse x that leaves the effort within its limit.
-So a joint under position control reaches its command against a load, and gives way where its limit is reached. Of acts,
-for each joint: SERVO_LOWER and SERVO_UPPER bound the impulse of its servo in the step, which is GIVEN by the effort
-without contacts, and becomes what it is with these; LEAD is what the velocity lacks, without contacts, of that asked
-for; SHARE what a weakened servo gives of what it would; against a blow that rebounds it gives nothing at once.
+Without contacts a servo's effort produces the demanded acceleration of its joint. The row of the joint compensates
+contacts, stops and other forces: v = demanded, by an impulse x that keeps the effort within its limit. So a joint under
+position control reaches its command against a load, and yields at its limit. Rows of acts, for each joint: SERVO_LOWER
+and SERVO_UPPER bound the servo's impulse in the step. GIVEN is its impulse by the effort without contacts, replaced by
+that with contacts. LEAD is the difference of the demanded velocity and the velocity without contacts. SHARE is the
+fraction of its effort that a weakened servo applies; in impacts with restitution it applies none.
 
-The row yields, v + COMPLIANCE g x = asked for an inverse inertia g of the joint: against loads a servo is 1 /
-COMPLIANCE times as stiff as its bandwidth says. Where what is asked cannot be, of a leg on rigid ground or a finger on
-a wall, its efforts are determined thereby, and grow with what cannot be, up to the limit."""
+The row is compliant: v + COMPLIANCE g x = demanded, for an inverse inertia g of the joint. Against loads a servo is 1 /
+COMPLIANCE times as stiff as its bandwidth implies. If the demand is infeasible, as for a leg on rigid ground or a
+finger on a wall, this determines the efforts, which grow with the infeasible part up to the limit."""
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ COMPLIANCE = 1e-9
 
 @kernel
 def servos_that_act(links: Link, acts: np.ndarray, given: ContactTables, of: np.ndarray) -> np.ndarray:
-    """Return the first body of each velocity with a servo, of as many as there is room for."""
+    """Return the first body of each velocity with a servo, at most as many as there is memory for."""
     if given.settings.servos[0] == 0:
         return of[:0]
     return joints_that_may_act(links, acts[SERVO_LOWER], acts[SERVO_UPPER], of)[:given.settings.servos[0]]
@@ -36,8 +36,8 @@ def servos_that_act(links: Link, acts: np.ndarray, given: ContactTables, of: np.
 
 @kernel
 def ask_servos(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, problem: Problem, first: int) -> None:
-    """Ask the columns of servos from `first` on for what their velocities lack: nothing, but where an effort is at its
-    limit. None presses its joint into a stop."""
+    """Set the right-hand sides of the servo columns from `first` on to the missing velocities: 0 unless an effort is at
+    its limit. No servo presses its joint into a stop."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         lead = acts[LEAD, k]
@@ -48,8 +48,8 @@ def ask_servos(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, pr
 
 @kernel
 def bound_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, weak: bool, cones: Cones) -> None:
-    """Bound impulses of servos, whose rows begin at `first`, by what their limits leave; those of weakened ones only if
-    `weak`: else these give none."""
+    """Set bounds of the servo rows from `first` on to the remaining range of their limits. Weakened servos have the
+    bounds 0 unless `weak`."""
     least = 0.0 if weak else 1.0
     for j in range(len(of)):
         k = links.coordinate[of[j]]
@@ -60,15 +60,15 @@ def bound_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, weak
 
 @kernel
 def let_servos_yield(cones: Cones, first: int, last: int) -> None:
-    """Let rows from `first` to `last` yield to their impulses."""
+    """Make rows from `first` to `last` compliant."""
     for j in range(first, last):
         cones.G[j, j] += COMPLIANCE * cones.size[j]
 
 
 @kernel
 def weaken_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, cones: Cones) -> Any:
-    """Hold impulses of weakened servos, whose rows begin at `first`, at the share that they give. Returns whether there
-    are any, so that the others are to be found anew."""
+    """Fix the impulses of weakened servos, whose rows begin at `first`, at their fraction. Return True if there are
+    any; the other impulses must then be solved again."""
     weak = False
     for j in range(len(of)):
         share, given = acts[SHARE, links.coordinate[of[j]]], acts[GIVEN, links.coordinate[of[j]]]
@@ -81,7 +81,7 @@ def weaken_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, con
 
 @kernel
 def tell(links: Link, acts: np.ndarray, of: np.ndarray, passive: int, x: np.ndarray) -> None:
-    """Add impulses x to those GIVEN by servos, and by brakes, among the first `passive` joints."""
+    """Add impulses x to GIVEN for servos, and for brakes among the first `passive` joints."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         brake = (acts[LOWER, k] == -np.inf) & (acts[UPPER, k] == np.inf)

@@ -1,4 +1,4 @@
-"""Tables of contacts, which a step reads in a workspace behind those of constraints, and the memory that it needs."""
+"""Tables of contacts in a workspace, after those of constraints, and their memory."""
 from collections import namedtuple
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
@@ -29,9 +29,9 @@ from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 
 class Settings(NamedTuple):
-    """The largest number of contacts at once; gaps (m) up to which touches are looked for; the approach (m/s) below
-    which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction; and the number of
-    servos for which there is room."""
+    """The largest number of contacts at once; largest gap (m) of the contact search; approach velocity (m/s) below
+    which contacts do not rebound, and 1 if some pair rebounds; 1 if some pair has torsional or rolling friction;
+    maximum number of servos."""
 
     most: int
     margin: Scalar
@@ -42,10 +42,10 @@ class Settings(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Of a contact that a step solves: the axes t and s that make a frame with the normal; of the first collider and of
-    the second the vectors from the origins of their bodies to the point; the normal velocity at the begin of the step,
-    when in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs
-    from that before an impact then; and the impulse along t, s and the normal."""
+    """A contact in a step: the tangents t and s, a frame with the normal; a, b: vectors from the body origins of the
+    first and second collider to the point; before: normal velocity at the start of the step; closes: its closing time,
+    from 0 to 1 within the step, or later; differs: demanded normal velocity less that before an impact; x: impulse
+    along t, s and the normal."""
 
     t: Vec3
     s: Vec3
@@ -57,27 +57,27 @@ class Kept(NamedTuple):
     x: Vec3
 
 
-# Numbers of a report: residuals (complementarity, cone, dissipation); since the motion began, how many contacts there
-# were at most more than there is room for, and the largest residual of a step that is not solved, UNSOLVED; and of each
-# contact its key, or -1, gap, point, normal and force.
+# Layout of a report: residuals (complementarity, cone, dissipation); over all steps, the largest number of contacts
+# beyond the capacity, and UNSOLVED, the largest residual of an unsolved step; for each contact its key, or -1, gap,
+# point, normal and force.
 RESIDUALS, EXCESS = 3, 2
 UNSOLVED = RESIDUALS + 1
 OF_CONTACT = 11
 
 
-# Counts: contacts of the report, those that are found, and more for which there is no room.
+# Counts: contacts of the report, contacts found, and contacts beyond the capacity.
 REPORTED, FOUND, MISSED = range(3)
 
 
-# Numbers of contacts that are found, and of those kept; of rows, twice the coordinates, and of scalars of a Problem,
-# of the solver and of the report.
+# Numbers of found and of selected contacts; of rows, twice the coordinates, and of scalars of a Problem, of the solver
+# and of the report.
 Sizes = namedtuple("Sizes", "found most rows twice vectors cones report")
 
 
 class ContactTables(NamedTuple):
-    """Geometry and settings, and the workspace; the contacts that are found, those kept; counts; wrenches F of all rows
-    of contacts; memory of a Problem for m rows of constraints and up to n + rows further ones, and of the solver; the
-    report of the step; bodies: the first ones of joints that act."""
+    """Geometry and settings, and the workspace; found contacts, selected contacts; counts; wrenches F of all contact
+    rows; memory of a Problem for m rows of constraints and up to n + rows further ones, and of the solver; the report
+    of the step; bodies: first bodies of joints with bounded impulses."""
 
     geometry: Geometry
     settings: Settings
@@ -96,7 +96,7 @@ KEPT, SETTINGS = width(Kept), width(Settings)
 
 
 def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
-    """Return the numbers of the tables, for ws.Tables.tables, behind those of tables.pack."""
+    """Return the packed tables for ws.Tables.tables, to follow those of tables.pack."""
     return np.concatenate([packed([settings]).ravel(), packed_geometry(colliders, pairs, data)])
 
 
@@ -111,26 +111,26 @@ def sizes_of(n: int, m: int, settings: Settings, found: int) -> Sizes:
 
 @kernel
 def report_numbers(most: int) -> int:
-    """Return the number of numbers of a report."""
+    """Return the length of a report."""
     return RESIDUALS + EXCESS + OF_CONTACT * most
 
 
 def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int) -> int:
-    """Return the number of numbers in the memory of contacts, with that of m constraints of n coordinates, of one
-    state."""
+    """Return the memory size for contacts and m constraints of n coordinates, for one state."""
     return (work(n, m) + geometry_numbers(colliders)
             + room(ContactTables, sizes_of(n, m, settings, settings.most + points)))
 
 
 @kernel
 def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int) -> Problem:
-    """Return the Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
+    """Return the Problem of m rows of constraints, which are projected out of all columns, and of `count` further
+    ones."""
     return arranged(Problem, like, ProblemSizes(n, m + count, m), given.vectors, 0)
 
 
 @kernel
 def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
-    """Return the contacts in a workspace, with memory for scalars of the kind of `like`."""
+    """Return the contacts in a workspace, with memory for scalars of the type of `like`."""
     head, unit = ws.header(memory), lane_count(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])

@@ -1,4 +1,4 @@
-"""Entry point for what touches where, without motion: for queries of one configuration or of many."""
+"""Entry point for contact queries without motion, for one or many configurations."""
 from collections.abc import Callable
 from functools import cache
 
@@ -22,9 +22,8 @@ from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
 def form_of_touches(lanes: bool) -> Form:
-    """Return the Form of collision detection for calls from Python, of workspace, addresses of which the first is that
-    of detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and
-    forces."""
+    """Return the Form of collision detection for calls from Python. Arguments: workspace; addresses, the first that of
+    detection; configurations (N, 1, nq); and reports (N, 1, numbers) as in tables.py, without residuals and forces."""
     Table, like = ws.placed(with_motion(ConstraintKinematics)), lane if lanes else number
 
     @compiled(f"contacts.touches{ending(lanes, False)}", nogil=True)

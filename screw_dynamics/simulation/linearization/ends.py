@@ -1,7 +1,7 @@
-"""Derivatives of the end of a step, where stops and dry friction act: those of
-end_step in simulation/step_data.py.
+"""Derivatives of the end of a step with stops and dry friction: of end_step in simulation/step_data.py.
 
-Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
+Exact unless a joint comes to rest, or starts to move, exactly at the end of the step: there a step has no
+derivative."""
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q: np.ndarray, qd: np.ndarray,
              dq: np.ndarray, dqd: np.ndarray, threads: int | None) -> np.ndarray:
-    """Make dq and dqd (..., n, m), derivatives of a state (q, qd) by the state where the step starts first, those of
-    the state after the end of the step, in place. friction (n,): the largest impulses of dry friction; begin (..., n):
-    the velocities where the step starts. Returns those after it."""
+    """Turn dq and dqd (..., n, m), the derivatives of a state (q, qd), into those of the state after the end of the
+    step, in place. The first columns are the derivatives by the state at the start of the step. friction (n,): largest
+    impulses of dry friction. begin (..., n): velocities at the start. Returns the velocities after the end."""
     n, turned, back = robot.n, (begin * qd < 0.0) & (friction > 0.0), qd - begin
-    share = np.divide(qd, back, where=turned, out=np.ones_like(qd))             # of a step after a joint turned round
+    share = np.divide(qd, back, where=turned, out=np.ones_like(qd))  # fraction of a step after a joint turned round
     acts, by = resisting(friction, np.sign(begin), share), np.zeros_like(dqd)
     if turned.any():
         by -= begin[..., None] * dqd
@@ -38,9 +38,9 @@ def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, 
 def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
          threads: int | None, added: tuple[np.ndarray, np.ndarray] | None = None, by: np.ndarray | None = None
          ) -> np.ndarray:
-    """Make dq and dqd (..., n, m), derivatives of a state (q, qd) within the stops, those of the state after impulses
-    alone, in place. acts: of `resisting`; added: inertia (..., n) and its derivatives (..., n, m), if a step adds any;
-    by (..., n, m): derivatives of the bounds, if they change. Returns the velocities after the impulses."""
+    """Turn dq and dqd (..., n, m), the derivatives of a state (q, qd) within the stops, into those after impulses, in
+    place. acts: see `resisting`. added: inertia (..., n) that a step adds and its derivatives (..., n, m). by (..., n,
+    m): derivatives of the bounds, if they vary. Returns the velocities after the impulses."""
     if limits:
         _put_stops(robot.model, q, acts)
     v, found = qd[..., None, :], qd.copy()
@@ -55,14 +55,14 @@ def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarr
 
 
 def resisting(friction: np.ndarray, slip: np.ndarray, share: np.ndarray | float = 1.0) -> np.ndarray:
-    """Return the bounds (..., ACTS, n) of the impulses of dry friction (n,), and which joints stick; share: see
-    step_data.put_bounds."""
+    """Return the bounds (..., ACTS, n) of the impulses of dry friction (n,), and the mask of joints that stick. share:
+    see step_data.put_bounds."""
     lower, upper = (slip - 1.0) * friction * share, (slip + 1.0) * friction * share
     return np.stack((lower, upper, (friction > 0.0) & (slip == 0.0)), axis=-2)
 
 
 def _put_stops(model, q, acts):
-    """Let stops push."""
+    """Add the bounds of position stops to acts, in place."""
     single = model.places_in_q >= 0
     x, lower, upper = q[..., model.places_in_q[single]], model.lower[single], model.upper[single]
     acts[..., LOWER, single] = np.where(x >= upper, -np.inf, acts[..., LOWER, single])
@@ -71,10 +71,10 @@ def _put_stops(model, q, acts):
 
 
 def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
-    """Return the velocities (N, n) after impulses on states (N, ...), of which some joint needs one.
+    """Return the velocities (N, n) after impulses on states (N, ...) in each of which some joint needs an impulse.
 
-    They change the velocities by w with M w = p; joints that they bring to rest stay at rest, others get what their
-    bounds are: M dw + dM w = dp."""
+    They change the velocities by w with M w = p. Joints that they bring to rest stay at rest; the other impulses are at
+    their bounds: M dw + dM w = dp."""
     mass, still = robot.mass_matrix(q, threads=threads), np.zeros_like(qd)
     if added:
         mass += added[0][..., None] * np.eye(mass.shape[-1])
@@ -82,7 +82,7 @@ def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
     found = [_impulses(M, *rows) for M, rows in zip(inverse, zip(qd, acts, strict=True), strict=True)]
     held, p = (np.array(x) for x in zip(*found, strict=True))
     w = (inverse @ p[..., None])[..., 0]
-    by_q = (robot.inverse_dynamics_derivatives(q, still, w, threads=threads).by_q       # of M(q) w
+    by_q = (robot.inverse_dynamics_derivatives(q, still, w, threads=threads).by_q       # by q of M(q) w
             - robot.inverse_dynamics_derivatives(q, still, still, threads=threads).by_q)
     given = np.where(held | (p == 0.0), 0.0, 1.0)[..., None] * by
     dqd -= inverse @ (by_q @ dq + (w[..., None] * added[1] if added else 0.0) - given)
@@ -104,7 +104,7 @@ def _impulses(inverse, v, acts):
 
 
 def _whole(model, stuck):
-    """Of the velocities (N, n) that stick those of joints that do as a whole."""
+    """Return the mask of the velocities (N, n) whose whole joint sticks, given the mask of sticking velocities."""
     whole = stuck.copy()
     for where in model.v_slices.values():
         whole[:, where] = stuck[:, where].all(axis=-1, keepdims=True)

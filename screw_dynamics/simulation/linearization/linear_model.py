@@ -1,7 +1,8 @@
-"""x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u = dtau; [MD] 6.1.
+"""Linear models x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u =
+dtau; [MD] 6.1.
 
-On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. A step is that of simulation/integrators.py, and its
-linear model the exact derivative of it: the same stages, of which each is differentiated."""
+On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. Steps are those of simulation/integrators.py. Their
+linear models are exact derivatives: each stage is differentiated."""
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from .tangent_maps import displacement, products, transport, trivialization
 
 
 class LinearModel(NamedTuple):
-    """A (..., 2n, 2n) and B (..., 2n, n), of deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
+    """A (..., 2n, 2n) and B (..., 2n, n) for deviations (dq, dqd) and dtau; qdd (..., n): the acceleration at the
     state."""
 
     A: np.ndarray
@@ -39,8 +40,8 @@ class Stage(NamedTuple):
 
 def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, ArrayLike] | None = None,
             threads: int | None = None, added: np.ndarray | None = None, wanted: bool = True) -> tuple:
-    """Return the accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (...,
-    n, n) by q, qd and tau. added (..., n): inertia of joints; of Lie-group joints it resists qdd less the products of
+    """Return the accelerations of a Robot's forward dynamics, or None if not requested, and their derivatives (..., n,
+    n) by q, qd and tau. added (..., n): joint inertia; for Lie-group joints it multiplies qdd less the products of
     velocities."""
     if added is None:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
@@ -56,9 +57,9 @@ def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external
 class Actuation(NamedTuple):
     """Inputs at states.
 
-    Efforts tau (..., n); wrenches on links {link: (..., 6)}, constant in their links' frames; force elements; whether
-    joints stop at their limits at the end of a step; number of threads; the times (...) of the states, s; whether the
-    dry friction of the model acts; and the accelerations that these cause, as of_tree returns them."""
+    Efforts tau (..., n); wrenches {link: (..., 6)}, constant in the link frames; force elements; a flag for joint stops
+    at the end of a step; number of threads; the times (...) of the states, s; a flag for the model's dry friction; and
+    the function for the accelerations, with the results of of_tree."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
@@ -74,8 +75,8 @@ class Actuation(NamedTuple):
         return robot.model.friction * self.friction
 
     def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
-        """Return the Actuation with dry friction, if it acts, by the velocities (..., n) where a step starts, among the
-        efforts."""
+        """Return the Actuation whose efforts include dry friction, if it acts, for the velocities (..., n) at the start
+        of a step."""
         return self._replace(tau=self.tau - robot.model.friction * np.sign(qd)) if self.friction else self
 
 
@@ -92,9 +93,9 @@ def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) 
 
 def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                 apart: bool = False) -> tuple[LinearModel, list[Stage]]:
-    """Return the linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
+    """Return the linear model of a step of length h and its stages, from states q (..., nq) and qd (..., n).
 
-    apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    apart: B (..., 2n, stages n) by the efforts of each stage, as if they could differ."""
     n = robot.n
     F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart, True)
     columns = (2 + (len(stages) if apart else 1)) * n
@@ -102,16 +103,17 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
 
 def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
-    """Return True if steps are qd+ = qd + h qdd, q+ = q + h qd+ of coordinates, and no impulses follow."""
+    """Return True if steps are qd+ = qd + h qdd, q+ = q + h qd+ in coordinates, without impulses."""
     return INTEGRATORS[integrator].implicit and not (impulses or robot.model.on_groups)
 
 
 def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                      apart: bool = False, stages: bool = False, whole: bool = True
                      ) -> tuple[np.ndarray, list[Stage]]:
-    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
-    accelerations where none were computed, unless they are asked for. whole: else, of steps that are_euler_steps, its
-    last n rows alone."""
+    """Return F = (A B) (..., 2n, padded(3n)) of a step, padded with zeros for `sweeps`, and the stages.
+
+    stages: include accelerations that are otherwise not computed. whole=False: for steps that are_euler_steps, only the
+    last n rows."""
     rule, n = INTEGRATORS[integrator], robot.n
     if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
@@ -128,15 +130,15 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
 
 def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                    apart: bool = False) -> tuple[np.ndarray, list[Stage], np.ndarray, np.ndarray]:
-    """Return F and the stages of `step_derivatives` before what acts at the end of a step, with its displacement and
-    the velocities there."""
+    """Return F and the stages of `step_derivatives` without the effects at the end of a step, and the displacement and
+    velocities there."""
     rule = INTEGRATORS[integrator]
     step = _semi_implicit_euler if rule.implicit else _runge_kutta
     return step(robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
 
 
 def _without_impulses(robot, apart, before, after):
-    """Return the velocities after impulses. Raises ValueError if they change any, where efforts are apart for
+    """Return the velocities after impulses. Raises ValueError if impulses change them while efforts are apart, for
     derivatives by inertial parameters."""
     if apart and (after != before).any():
         joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
@@ -146,8 +148,8 @@ def _without_impulses(robot, apart, before, after):
 
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
-    """Return the derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its
-    end."""
+    """Return the derivatives (..., 2n, 3n) of the state after a step, its stage, and the displacement and velocity at
+    its end."""
     n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
     after = derivatives_of_euler_steps(*by, h)              # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau], dq = ...
@@ -167,7 +169,7 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
 
 def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
     """Return the derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n), padded with zeros, of the state after a
-    step, its stages, and displacement and velocity at its end."""
+    step, its stages, and the displacement and velocity at its end."""
     model, n, count = robot.model, robot.n, len(tableau.c)
     by_q, by_qd = _columns(n, qd, count if apart else 1)
     stages, u_rates, accelerations, dk, dl = [], [], [], [], []
@@ -195,14 +197,14 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
 
 
 def with_padding(rows: np.ndarray) -> np.ndarray:
-    """Rows with zeros beside them, as many as `sweeps` takes."""
+    """Return the rows padded with zeros as `sweeps` requires."""
     found = np.zeros((*rows.shape[:-1], padded(rows.shape[-1])))
     found[..., :rows.shape[-1]] = rows
     return found
 
 
 def _weighted(weights, terms, like):
-    """Return the sum of the terms, by those of their weights that are other than 0."""
+    """Return the sum of the terms with nonzero weights."""
     total = np.zeros_like(like)
     for weight, term in zip(weights, terms, strict=False):
         if weight != 0.0:
@@ -211,7 +213,7 @@ def _weighted(weights, terms, like):
 
 
 def _columns(n, like, count):
-    """Return the derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (...,
+    """Return the derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau, with the leading axes of `like` (...,
     n)."""
     one = np.zeros((2, *like.shape, (2 + count) * n))
     for k in range(2):
@@ -244,7 +246,7 @@ def _efforts(found):
 
 def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
     """Return the accelerations and derivatives of `_accelerations` with force elements taken at the end of a step h,
-    and the added inertia h D + h^2 K (..., n) by which they are, with its derivatives (..., n, 3n), or None."""
+    and their added inertia h D + h^2 K (..., n) with its derivatives (..., n, 3n), or None."""
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:
@@ -260,13 +262,14 @@ def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h:
 
 
 def _added(terms, h, axis):
-    """h D + h^2 K of terms of force elements, or of their derivatives."""
+    """Return h D + h^2 K of terms of force elements, or of their derivatives."""
     return h * np.take(terms, DAMPING, axis) + h * h * np.take(terms, STIFFNESS, axis)
 
 
 def states(robot: Any, external: Mapping[str, ArrayLike] | None, **given: ArrayLike
            ) -> tuple[list[np.ndarray], dict[str, np.ndarray] | None]:
-    """q, qd and others as float64 arrays, and the wrenches {link: wrench}, all over common leading axes."""
+    """Return q, qd and further states as float64 arrays, and the wrenches {link: wrench}, broadcast to common leading
+    axes."""
     arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in given.items()}
     if external is not None:
         external = checks.wrenches(external, robot.link_names)

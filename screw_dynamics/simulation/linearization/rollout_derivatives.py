@@ -1,9 +1,9 @@
-"""Derivatives of a rollout: forward, along given directions, and adjoint, of a cost by everything at once.
+"""Derivatives of a rollout: forward along given directions, and adjoint for the gradient of a cost.
 
-With the linear model x+ = A_k x + B_k u of every step, deviations go forward by it, and the gradients of a cost
-backward by its transpose: l_k = A_k^T l_(k+1) + dc/dx_k. The models are those of over_a_step, of many steps at a time
-on lanes; states are kept from the rollout, models are not. To inertial parameters p a step answers as to efforts:
-M dqdd = dtau - Y dp, with Y the torque regressor at each of its stages."""
+With the linear model x+ = A_k x + B_k u of each step, deviations propagate forward, and gradients of a cost backward by
+the transpose: l_k = A_k^T l_(k+1) + dc/dx_k. The models are those of over_a_step, for many steps at a time on lanes.
+States are stored, models are not. Inertial parameters p act in a step as efforts: M dqdd = dtau - Y dp, Y the torque
+regressor at each stage."""
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from screw_dynamics.sweeps.matrix_products import padded
 
 from .linear_model import Actuation, are_euler_steps, implicit, step_derivatives, with_padding
 
-AT_ONCE = 256       # states of which models are made at a time: their arrays fit a cache
+AT_ONCE = 256       # states whose models are computed at a time: their arrays fit a cache
 
 # cost(t, q, qd, tau) -> value (...), and its derivatives by q, qd (..., steps + 1, n) and tau (..., steps, n), or None
 Cost = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple]
@@ -56,7 +56,7 @@ class Piece(NamedTuple):
     P: np.ndarray | None
 
     def in_time(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return a, B and P with the time as their first axis."""
+        """Return a, B and P with the step as their first axis."""
         F = np.moveaxis(self.F, -3, 0)
         return F[..., :2 * n], F[..., 2 * n:3 * n], None if self.P is None else np.moveaxis(self.P, -3, 0)
 
@@ -85,11 +85,11 @@ class RolloutDerivatives:
         self._options, self._friction = (None, robot.rollouts.smooth(forces, friction), limits, threads), friction
         self._euler = are_euler_steps(robot, integrator, limits or friction) and not parameters
 
-    # --------------------------------------------------------------------------------------------- both ways
+    # --------------------------------------------------------------------------------------------- forward and adjoint
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
                 dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of
-        the efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
+        """Return the deviations (dq, dqd), (..., steps + 1, n) each, for deviations of the initial state (..., n), of
+        the efforts (..., steps, n) and of the inertial parameters (..., p). None: 0."""
         n, size = self._robot.n, len(self._robot.inertial_parameters)
         if dp is not None and not self._apart:
             raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
@@ -109,8 +109,8 @@ class RolloutDerivatives:
 
     def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
                 by_tau: ArrayLike | None = None) -> RolloutGradient:
-        """Return the gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by
-        the efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
+        """Return the gradient of a cost, given its partial derivatives by each q and qd (..., steps + 1, n) and by the
+        efforts (..., steps, n). None: 0. One backward sweep for any number of efforts."""
         n = self._robot.n
         steps, lead = len(self.t) - 1, self.qd.shape[:-2]
         g = np.zeros((*lead, steps + 1, padded(3 * n)))
@@ -129,8 +129,8 @@ class RolloutDerivatives:
                                self._parameters(by_parameters, lead))
 
     def gradient(self, cost: Cost) -> tuple[np.ndarray, RolloutGradient]:
-        """Return the value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives
-        by q, qd and tau, as `adjoint` takes them: by q along the joint twists."""
+        """Return the value (...) of a cost and its gradient. cost(t, q, qd, tau) returns the value and its derivatives
+        by q (along the joint twists), qd and tau, as `adjoint` takes them."""
         found = cost(self.t, self.q, self.qd, self.tau)
         if not isinstance(found, tuple) or not 0 < len(found) <= 4:
             raise ValueError("cost must return (value, by q, by qd, by tau), arrays or None, the last ones if any, not "
@@ -142,7 +142,7 @@ class RolloutDerivatives:
         return value, self.adjoint(*by)
 
     def final(self) -> FinalDerivatives:
-        """Return the derivatives of the last state by everything."""
+        """Return the derivatives of the last state by the initial state, the efforts and the inertial parameters."""
         n, lead = self._robot.n, self.qd.shape[:-2]
         after = np.broadcast_to(np.eye(2 * n), (*lead, 2 * n, 2 * n))
         by_effort, by_parameters = np.empty((len(self.t) - 1, *lead, 2 * n, n)), 0.0
@@ -157,7 +157,7 @@ class RolloutDerivatives:
 
     # --------------------------------------------------------------------------------------------- models of steps
     def _parts(self, backward: bool = False) -> Iterator[slice]:
-        """Yield the steps, in parts, from the first to the last or the other way."""
+        """Yield slices of steps, forward or backward in time."""
         steps, batch = len(self.t) - 1, max(1, int(np.prod(self.qd.shape[:-2])))
         size = max(1, AT_ONCE // batch)
         starts = range(0, steps, size)
@@ -180,8 +180,8 @@ class RolloutDerivatives:
         return Piece(some, F, P)
 
     def _costates(self, some, g):
-        """Return the derivatives of a cost by states and efforts of some steps, with all that comes after, from the
-        derivatives g by each alone; and P of these steps, or None."""
+        """Return the total derivatives of a cost by the states and efforts of some steps, given the derivatives g by
+        each alone, and P of these steps, or None."""
         if self._euler:
             by = implicit(self._robot, *self._states(some), self._dt, False)[0][1:]
             return costates_of_euler_steps(*by, self._dt, g, self._options[-1]), None
@@ -189,13 +189,13 @@ class RolloutDerivatives:
         return costates_of(piece.F, g, self._options[-1]), piece.P
 
     def _parameters(self, total, lead):
-        """A sum over no steps has no shape."""
+        """Return the total, or zeros for a rollout without steps, whose sum has no shape."""
         if not self._apart:
             return None
         return np.broadcast_to(total, (*lead, len(self._robot.inertial_parameters)))
 
     def _given(self, name, x, *shape):
-        """Return an argument (..., *shape), zeros for None; over the rollout's leading axes."""
+        """Return an argument as (..., *shape), broadcast to the rollout's leading axes; zeros for None."""
         lead = self.qd.shape[:-2]
         x = np.zeros(shape) if x is None else checks.real_numbers(name, x, *shape)
         try:

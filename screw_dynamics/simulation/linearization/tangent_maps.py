@@ -51,7 +51,7 @@ class Trivialization(NamedTuple):
 
 @kernel
 def put_unit(joints: Groups, k: int, out: np.ndarray) -> None:
-    """out (n) becomes 1 at the velocity k of each joint that has one, else 0."""
+    """Set out (n) to 1 at the k-th velocity of each joint that has one, else to 0."""
     for i in range(1, len(joints.kind)):
         for j in range(degrees(joints.kind[i])):
             out[joints.velocity[i] + j] = 1.0 if j == k else 0.0
@@ -59,7 +59,8 @@ def put_unit(joints: Groups, k: int, out: np.ndarray) -> None:
 
 @kernel
 def put_row(joints: Groups, k: int, row: np.ndarray, out: np.ndarray) -> None:
-    """Write to the row of the velocity k of each joint that has one, in out (n, n), what `row` (n) has of the joint."""
+    """Write to the row of the k-th velocity of each joint that has one, in out (n, n), the entries of `row` (n) for
+    that joint."""
     for i in range(1, len(joints.kind)):
         first, size = joints.velocity[i], degrees(joints.kind[i])
         for j in range(size if k < size else 0):
@@ -68,17 +69,17 @@ def put_row(joints: Groups, k: int, row: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def turned(xi: Vec3, a: Vec3) -> Vec3:
-    """exp(xi) a."""
+    """Return exp(xi) a."""
     return so3.exp(xi) @ a
 
 
 @kernel
 def moved(X: Twist, Y: Twist) -> Twist:
-    """Ad_exp(X) Y."""
+    """Return Ad_exp(X) Y."""
     return se3.Ad(se3.exp(X), Y)
 
 
-carry = efforts_on_groups(turned, moved)        # out (n) becomes Ad_exp(u)^T w
+carry = efforts_on_groups(turned, moved)        # sets out (n) to Ad_exp(u)^T w
 
 
 def form_of_displacement() -> Form:
@@ -101,8 +102,8 @@ def form_of_displacement() -> Form:
 
 
 def form_of_trivialization() -> Form:
-    """Return the Form that fills G of a Trivialization of u and v (N, n), on dual numbers, for which there is `memory`:
-    of all joints at once, each along its own velocities."""
+    """Return the Form that fills G of a Trivialization of u and v (N, n) by dual numbers in `memory`: for all joints at
+    once, each along its own velocities."""
     @compiled("trivialization.groups", nogil=True)
     def many(places, u, v, memory, G):
         joints, like, n = joints_at(places), no_derivatives(), u.shape[1]
@@ -132,7 +133,7 @@ def displacement(model: Model, u: np.ndarray) -> Displacement:
 
 
 def trivialization(model: Model, u: np.ndarray, v: np.ndarray) -> Trivialization:
-    """F = dexp_(-u)^-1 and G = d(F v)/du, of u and v (..., n)."""
+    """Return F = dexp_(-u)^-1 and G = d(F v)/du for u and v (..., n)."""
     n, G = model.n, np.zeros((*u.shape, model.n))
     memory = np.empty(3 * n, dtype=object) if PLAIN else np.zeros(3 * n * (1 + WIDTH))
     entry_of(form_of_trivialization)(model.joint_places, u.reshape(-1, n), v.reshape(-1, n), memory,
@@ -141,7 +142,7 @@ def trivialization(model: Model, u: np.ndarray, v: np.ndarray) -> Trivialization
 
 
 def transport(model: Model, v: np.ndarray) -> np.ndarray:
-    """-ad_v, of velocities v (..., n): the rate at which a deviation dq turns against the moving joint frame."""
+    """Return -ad_v for velocities v (..., n): the rate of a deviation dq in the moving joint frame."""
     rate = np.zeros((*v.shape, model.n))
     for kind, rates in _groups(model):
         rate[..., rates, rates] = -_ad(kind, v[..., rates])
@@ -162,7 +163,7 @@ def products(model: Model, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ------------------------------------------------------------------------------------------------- a group
 def _groups(model):
-    """Kind and velocities of the Lie-group joints."""
+    """Return kind and velocities of the Lie-group joints."""
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         if kind in GROUPS:
             yield kind, model.v_slices[joint]
@@ -170,8 +171,7 @@ def _groups(model):
 
 @cache
 def _brackets(kind):
-    """Return the structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, its screws e being
-    orthonormal."""
+    """Return the structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, with orthonormal screws e."""
     X = np.array([degree(motion).screw for motion in GROUPS[kind].motions])
     return np.einsum("jka,ia->ijk", ad(X[:, None], X), X)
 
