@@ -243,5 +243,5 @@ def test_what_is_said_of_speeds_is_what_the_table_shows():
     assert not [quantity for quantity, _, _, numbers in speeds() if min(numbers.values()) < 1.0]
     against_others = [ratio for quantity, _, _, numbers in speeds() if not quantity.startswith("two threads")
                       for ratio in numbers.values()]
-    assert "faster than Pinocchio's and MuJoCo's bindings in most of what was measured" in text
+    assert "faster than Pinocchio's and MuJoCo's bindings in most benchmarks" in text
     assert sum(ratio > 1.0 for ratio in against_others) > 0.9 * len(against_others)
