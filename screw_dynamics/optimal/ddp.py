@@ -2,9 +2,9 @@
 
 An iteration computes the optimal feedback of the motion's linear model and of the cost to second order
 (sweeps/riccati.py), in some rounds, until each limit is on the side on which it binds after the change. A line search
-then applies the largest fraction a = 1, 1/2, 1/4, ... of the change that decreases the merit J + nu sum |gap| by at least
-a share of the expected decrease. Gaps are multiplied by 1 - a. If no fraction does, or if the change is not determined,
-the cost of efforts is regularized by a larger `shift`."""
+then applies the largest fraction a = 1, 1/2, 1/4, ... of the change that decreases the merit J + nu sum |gap| by at
+least a share of the expected decrease. Gaps are multiplied by 1 - a. If no fraction does, or if the change is not
+determined, the cost of efforts is regularized by a larger `shift`."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -114,7 +114,8 @@ def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at:
 
 
 def _determined(given, side, threads, change, K):
-    """Return the Feedback of Motions. Their `shift` is increased as far as required. Other arguments are those of riccati."""
+    """Return the Feedback of Motions. Their `shift` is increased as far as required. Other arguments are those of
+    riccati."""
     found, shift = riccati(given, side, threads, change, K), given.shift
     while True:
         flat = ~(found.told[:, LEAST_PIVOT] > FLAT) & (shift < SHIFTS[2])

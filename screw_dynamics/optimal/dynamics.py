@@ -18,7 +18,8 @@ FLOATING = "free", "planar", "floating"
 
 
 class Dynamics:
-    """Steps of length h (s) from the time `start` (s), in a sequence of phases. The velocities `driven` (m) have efforts."""
+    """Steps of length h (s) from the time `start` (s), in a sequence of phases. The velocities `driven` (m) have
+    efforts."""
 
     def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
         self.phases, self.driven, self.robot, self.start = list(phases), driven, phases[0].robot, 0.0
@@ -62,8 +63,8 @@ class Dynamics:
         return found
 
     def _through(self, phase, around, K, k, state):
-        """Return the motion with node k replaced: another state, the effort that feedback computes there, and the velocity
-        after the impulse of a phase."""
+        """Return the motion with node k replaced: another state, the effort that feedback computes there, and the
+        velocity after the impulse of a phase."""
         if state is None and not phase.enters:
             return around
         q, qd, u = (x.copy() for x in around)
@@ -89,8 +90,8 @@ class Dynamics:
         return gaps
 
     def holding(self, q: np.ndarray) -> np.ndarray:
-        """Return the least efforts (..., m) that hold the robot at configurations q (..., nq), as far as possible: against
-        gravity, springs and other forces at rest, in the directions that constraints leave free."""
+        """Return the least efforts (..., m) that hold the robot at configurations q (..., nq), as far as possible:
+        against gravity, springs and other forces at rest, in the directions that constraints leave free."""
         first, tau = self.phases[0], self.robot.gravity_torque(q)
         total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
         if total:
@@ -107,8 +108,8 @@ class Dynamics:
         return tau
 
     def derivatives(self, motion: Motion, whole: bool = True) -> np.ndarray:
-        """Return F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts. With `whole` False, and if its last n
-        rows determine it in all phases, return only these, as sweeps/riccati.py takes them."""
+        """Return F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts. With `whole` False, and if its last
+        n rows determine it in all phases, return only these, as sweeps/riccati.py takes them."""
         N, parts, whole = motion.u.shape[1], [], whole or not all(phase.accelerates for phase in self.phases)
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])

@@ -18,7 +18,8 @@ SAME = 1e-9             # tolerance to which numbers must be the entries that th
 class OfEntries(NamedTuple):
     """The quadratic cost c + sum D (z - target)^2 / 2 of z = (q, qd, tau), with the q of single-DoF joints.
 
-    D (1, N + 1, padded(w)), target (1 or P, N + 1, padded(w)) and c (1 or P,). An axis of 1 is common to all motions."""
+    D (1, N + 1, padded(w)), target (1 or P, N + 1, padded(w)) and c (1 or P,). An axis of 1 is common to all
+    motions."""
 
     D: np.ndarray
     target: np.ndarray

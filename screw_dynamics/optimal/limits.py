@@ -38,8 +38,8 @@ def limits_of_motors(given: bool | tuple[ArrayLike, ArrayLike], robot: Any, driv
 
 def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven: np.ndarray
                   ) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds (m,) of the efforts of the velocities `driven`: the model's (True), none (False), or
-    the given ones, numbers or (n,) each. Raises ValueError if they are wrong."""
+    """Return lower and upper bounds (m,) of the efforts of the velocities `driven`: the model's (True), none (False),
+    or the given ones, numbers or (n,) each. Raises ValueError if they are wrong."""
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")

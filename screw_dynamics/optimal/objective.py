@@ -1,7 +1,7 @@
 """Objective of a motion: the sum of its costs, and the augmented Lagrangian of its limits.
 
-For r within [a, b] with multipliers y and the penalty p, let d = r + y / p and e = d - clip(d, a, b). The limit costs
-p e^2 / 2, and the new multipliers are p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each
+For r within [a, b] with multipliers y and the penalty p, let d = r + y / p and e = d - clip(d, a, b). The limit costs p
+e^2 / 2, and the new multipliers are p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each
 limit is divided by its scale."""
 import math
 from typing import Any, NamedTuple
@@ -56,8 +56,8 @@ class Objective:
         return found if term.rows is None else found.of_rows(term.rows)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
-        """Return the costs and values of the motions `which`. The cost is infinite if a motion is not finite. Terms are not
-        evaluated at such numbers."""
+        """Return the costs and values of the motions `which`. The cost is infinite if a motion is not finite. Terms are
+        not evaluated at such numbers."""
         diverged = ~np.all([np.isfinite(x).all(axis=(-2, -1)) for x in motion], axis=0)
         if diverged.any():
             at = diverged[:, None, None]

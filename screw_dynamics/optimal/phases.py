@@ -90,9 +90,10 @@ class TreePhase:
 class LoopPhase(TreePhase):
     """Steps of a ClosedLoopRobot, projected onto its constraints according to `projection`.
 
-    An impulse at the beginning makes velocities satisfy the constraints. It acts before the robot moves, or a foot would
-    penetrate the ground for a step. Derivatives are exact along states that satisfy the constraints. With dry friction and
-    stops, whose impulses are solved with those of constraints, they are central difference quotients of the steps."""
+    An impulse at the beginning makes velocities satisfy the constraints. It acts before the robot moves, or a foot
+    would penetrate the ground for a step. Derivatives are exact along states that satisfy the constraints. With dry
+    friction and stops, whose impulses are solved with those of constraints, they are central difference quotients of
+    the steps."""
 
     enters = True
 
@@ -134,7 +135,8 @@ class LoopPhase(TreePhase):
         return found
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """Return the ranks (k,) at q, or None if steps close the loops: the ranks of open loops grow with the motion."""
+        """Return the ranks (k,) at q, or None if steps close the loops: the ranks of open loops grow with the
+        motion."""
         return None if self.steps.projection == BOTH else self._ranks_at(q)
 
     def _ranks_at(self, q):

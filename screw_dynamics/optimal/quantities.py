@@ -1,9 +1,9 @@
 """Quantities of states and efforts, for costs and limits: numbers and their derivatives.
 
-Each is evaluated at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m) of the
-m actuated velocities. Derivatives by q are along the joint twists, as in Robot.linearize. A constant target is an array;
-(..., N + 1, size) has one for each node. A time-dependent target is a function target(t) of t (k,) that returns (k,
-size). With many problems, each may have its own: their leading axes precede the nodes'."""
+Each is evaluated at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m) of
+the m actuated velocities. Derivatives by q are along the joint twists, as in Robot.linearize. A constant target is an
+array; (..., N + 1, size) has one for each node. A time-dependent target is a function target(t) of t (k,) that returns
+(k, size). With many problems, each may have its own: their leading axes precede the nodes'."""
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,9 +20,10 @@ from screw_dynamics.simulation.linearization.tangent_maps import displacement
 class Nodes(NamedTuple):
     """States at nodes, their indices among 0 ... N, and their times t (k,), s.
 
-    driven: the velocities whose efforts are tau, None at the last node. threads: as in all batches. qdd and qddd (..., k,
-    n): accelerations and jerks of splines alone, whose last node has efforts, too. lead: leading axes of all problems;
-    problems (P,): indices of the ones on the axis in front of the nodes, None if there is one problem, without that axis."""
+    driven: the velocities whose efforts are tau, None at the last node. threads: as in all batches. qdd and qddd (...,
+    k, n): accelerations and jerks of splines alone, whose last node has efforts, too. lead: leading axes of all
+    problems; problems (P,): indices of the ones on the axis in front of the nodes, None if there is one problem,
+    without that axis."""
 
     t: np.ndarray
     q: np.ndarray
@@ -68,7 +69,7 @@ class Quantity:
     """A quantity for costs and limits. `at` evaluates it at nodes, with derivatives or an empty {}."""
 
     has_effort = False              # True if it depends on efforts, which the last node of steps does not have
-    order = 1                       # order of the highest derivative of coordinates on which it depends, apart from efforts
+    order = 1                       # highest order of derivatives of coordinates in it, apart from efforts
     curved = True                   # True if its derivatives vary, smoothly
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
@@ -182,8 +183,8 @@ def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
 
 
 def check_rows(name: str, given: Any, shape: tuple[int, ...], N: int, last: int) -> None:
-    """Raise ValueError for targets (..., k, *shape) that do not have one for each of the nodes 0 ... N. The last one may
-    be missing if it is not used."""
+    """Raise ValueError for targets (..., k, *shape) that do not have one for each of the nodes 0 ... N. The last one
+    may be missing if it is not used."""
     lead = () if callable(given) else np.shape(given)[:np.ndim(given) - len(shape)]
     if lead and lead[-1] not in (1, N + 1, max(N, last + 1)):
         raise ValueError(f"{name} has shape {np.shape(given)}, but must be {shape}, or have one for each of the nodes "
@@ -223,8 +224,8 @@ class Configuration(Quantity):
     Parameters
     ----------
     q : array_like (nq,) or callable
-        Target. It may be an array, the same at all nodes, or (..., N + 1, nq), one for each; or a function of the times
-        (k,), s, that returns it (k, nq).
+        Target. It may be an array (nq,) for all nodes, or (..., N + 1, nq), one for each; or a function of the times
+        (k,), s, that returns (k, nq).
     """
 
     q: ArrayLike | Callable
@@ -414,8 +415,8 @@ class MotorLine(Quantity):
     Notes
     -----
     The share is relative to the motor's supply, and must be within -1 and 1: tau = stall (1 - qd / no_load) is the
-    largest effort that accelerates a motor, and -stall (1 + qd / no_load) the largest that brakes it. Beyond its no-load
-    speed a motor must brake.
+    largest effort that accelerates a motor, and -stall (1 + qd / no_load) the largest that brakes it. Beyond its
+    no-load speed a motor must brake.
     """
 
     has_effort = True
@@ -480,7 +481,7 @@ class Distance(Quantity):
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
-        known, names = self.scene.robot.joint_names, robot.joint_names          # names have prefixes if there are several robots
+        known, names = self.scene.robot.joint_names, robot.joint_names          # several robots have prefixes
         if len(known) < len(names) or not all(a.endswith(b) for a, b in zip(known, names, strict=False)):
             raise ValueError(f"Distance.scene has the joints {', '.join(known)}, of which the first must be those of "
                              f"the robot, {', '.join(names)}")
@@ -519,8 +520,8 @@ class CustomQuantity(Quantity):
     ----------
     function : callable
         Function (t, q, qd, tau) of arrays over (..., k nodes) that returns the numbers r (..., k, size), and their
-        derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, those that are not zero. It must not write
-        to the arrays.
+        derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, those that are not zero. It must not
+        write to the arrays.
     names : sequence of str
         Names of the numbers.
     effort : bool, optional

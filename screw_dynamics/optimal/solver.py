@@ -1,4 +1,5 @@
-"""Solver for trajectory optimization: differential dynamic programming in an augmented Lagrangian, for many problems."""
+"""Solver for trajectory optimization: differential dynamic programming in an augmented Lagrangian, for many
+problems."""
 from __future__ import annotations
 
 import sys
@@ -52,8 +53,8 @@ class Solver:
         Names of the actuated joints. By default all that neither float nor are moved by the spring or the winding of a
         drive.
     effort_limits : bool or tuple of array_like, optional
-        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or the
-        pair (lower, upper), each (n,) or one number.
+        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or
+        the pair (lower, upper), each (n,) or one number.
     limits : bool, optional
         True to keep the model's limits of positions and velocities, too.
     integrator : {"semi_implicit_euler", "rk4"}, optional
@@ -240,8 +241,8 @@ class Solver:
 
         Notes
         -----
-        If the motion is shifted, targets that are functions of time are evaluated later by as much, and the last
-        effort is repeated. Feedback leads the motion from there to the states. Multipliers of limits are updated once in a
+        If the motion is shifted, targets that are functions of time are evaluated later by as much, and the last effort
+        is repeated. Feedback leads the motion from there to the states. Multipliers of limits are updated once in a
         step: a limit that begins to bind is exceeded for some steps.
         """
         moved = checks.whole("moved", moved, 0)
@@ -349,7 +350,8 @@ class Solver:
                              shaped(self.objective.violation(at.motion)), [*self.history])
 
     def _stationarity(self):
-        """Return the largest derivative of the cost and its multipliers by efforts that can move against it within bounds."""
+        """Return the largest derivative of the cost and its multipliers by efforts that can move against it within
+        bounds."""
         return ddp.in_parts(self._stationarity_of, np.arange(len(self.at.cost)), self.dynamics.threads)[0]
 
     def _stationarity_of(self, which):
@@ -414,8 +416,8 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
         Names of the actuated joints. By default all that neither float nor are moved by the spring or the winding of a
         drive.
     effort_limits : bool or tuple of array_like, optional
-        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or the
-        pair (lower, upper), each (n,) or one number.
+        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or
+        the pair (lower, upper), each (n,) or one number.
     limits : bool, optional
         True to keep the model's limits of positions and velocities, too.
     integrator : {"semi_implicit_euler", "rk4"}, optional

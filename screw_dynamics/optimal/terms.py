@@ -185,8 +185,9 @@ def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the Gauss-Newton expansion |S (1, z)|^2 / 2 + g z + z D z / 2 + const of the squares of P motions.
 
-    z: changes of states and m efforts, w numbers. S (P, N + 1, s, padded(1 + w)). Diagonals D (1 or P, N + 1, padded(w))
-    and gradients g (P, N + 1, padded(w)) are the given ones with the squares' contribution, for sweeps/riccati.py."""
+    z: changes of states and m efforts, w numbers. S (P, N + 1, s, padded(1 + w)). Diagonals D (1 or P, N + 1,
+    padded(w)) and gradients g (P, N + 1, padded(w)) are the given ones with the squares' contribution, for
+    sweeps/riccati.py."""
     P, nodes, _ = g.shape
     w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
     used, rows = np.zeros(nodes, dtype=int), []

@@ -58,8 +58,8 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     degree : int, optional
         Degree of the spline, 3 or more.
     smoothness : int, optional
-        Number of continuous derivatives, degree - 1 by default. With 1 this is orthogonal collocation, whose efforts may
-        jump at knots.
+        Number of continuous derivatives, degree - 1 by default. With 1 this is orthogonal collocation, whose efforts
+        may jump at knots.
     driven : sequence of str, optional
         Names of the actuated joints, as in optimize_motion. The others have no effort.
     effort_limits : bool or tuple of array_like, optional
@@ -74,8 +74,8 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     guess : OptimalMotion, CollocatedMotion or array_like (k, n), optional
         Motion, or configurations at equally spaced times. By default a straight line from q0 to q1.
     solver : {"interior_point", "ipopt"} or callable, optional
-        "interior_point" uses SciPy's dense factorizations, for some hundred unknowns. "ipopt" uses CasADi, an extra, for
-        more. A function has the same arguments as these solvers, a Program first.
+        "interior_point" uses SciPy's dense factorizations, for some hundred unknowns. "ipopt" uses CasADi, an extra,
+        for more. A function has the same arguments as these solvers, a Program first.
     tolerance : float, optional
         Tolerance of the scaled optimality conditions.
     limit_tolerance : float, optional
@@ -201,8 +201,8 @@ def _check_times(terms, ends):
 
 
 def _check_stretching(program, x):
-    """Raise ValueError if functions of time and state by users (forces, quantities) change with time alone, near a guess,
-    and the duration is free. Derivatives by the duration omit that dependence."""
+    """Raise ValueError if functions of time and state by users (forces, quantities) change with time alone, near a
+    guess, and the duration is free. Derivatives by the duration omit that dependence."""
     if not program.free:
         return
     at, rng = program.state(x), np.random.default_rng(0)

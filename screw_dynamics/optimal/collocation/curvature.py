@@ -1,5 +1,5 @@
-"""Second derivatives of the nonlinear program of a motion on a spline. Those of inverse dynamics and of the duration are
-exact. Those of nonlinear quantities and of forces are difference quotients of exact first derivatives."""
+"""Second derivatives of the nonlinear program of a motion on a spline. Those of inverse dynamics and of the duration
+are exact. Those of nonlinear quantities and of forces are difference quotients of exact first derivatives."""
 from collections.abc import Callable
 
 import numpy as np
@@ -28,7 +28,7 @@ def hessian(program: Program, x: np.ndarray, multipliers: np.ndarray, share: flo
     _add_of_time(at, g, by_x)
     w, columns = by_x.shape[-1], program.of_node
     entries = [(by_x, np.repeat(columns, w, axis=1), np.tile(columns, (1, w)))]
-    if program.free:                        # weights depend on T: add the derivative of the cost's gradient by T, symmetrically
+    if program.free:                        # weights depend on T: its mixed derivatives, symmetrically
         mixed, every = share * program.gradients(x)[1], np.arange(program.columns)
         last = np.full(program.columns, program.columns - 1)
         entries += [(mixed, every, last), (mixed, last, every)]
@@ -37,7 +37,8 @@ def hessian(program: Program, x: np.ndarray, multipliers: np.ndarray, share: flo
 
 
 def _by_y(program, at, multipliers, share):
-    """Return first and second derivatives by y, (N + 1, 4 n + m) and (..., 4 n + m), and the factors of tau (N + 1, n)."""
+    """Return first and second derivatives by y, (N + 1, 4 n + m) and (..., 4 n + m), and the factors of tau (N + 1,
+    n)."""
     width, tests = at.y_by_z.shape[1], program.spline.tests
     g, H = np.zeros((len(at.t), width)), np.zeros((len(at.t), width, width))
     first = len(program.linear.lower)

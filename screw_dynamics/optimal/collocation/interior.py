@@ -5,11 +5,11 @@ s inside; m goes to 0. Newton's step of all conditions, with s and its multiplie
 
     (H + R^T S R) dx + C^T dy = -(grad f + C^T y + R^T v),   C dx = -c,
 
-S = z_l / (s - l) + z_u / (u - s). It is solved in the null space of C, by a pivoted factorization of C^T, as constraints
-may be dependent. A shift is added if the Hessian is not positive definite there. Steps keep s inside, and decrease either
-the barrier's cost or |(c, r - s)|_1, below all pairs of a filter. One second-order correction is tried (Fiacco and
-McCormick; Waechter and Biegler, 2006). If steps become short because slacks block each other, SciPy's least squares find
-a motion within all bounds nearby, and the search restarts there."""
+S = z_l / (s - l) + z_u / (u - s). It is solved in the null space of C, by a pivoted factorization of C^T, as
+constraints may be dependent. A shift is added if the Hessian is not positive definite there. Steps keep s inside, and
+decrease either the barrier's cost or |(c, r - s)|_1, below all pairs of a filter. One second-order correction is tried
+(Fiacco and McCormick; Waechter and Biegler, 2006). If steps become short because slacks block each other, SciPy's least
+squares find a motion within all bounds nearby, and the search restarts there."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,10 +24,10 @@ from .program import Program
 CONVERGED, EXHAUSTED = "converged", "all iterations are done"
 INFEASIBLE = "no motion near this one is within all limits"
 STUCK = "no change of the motion makes it better"
-BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # initial barrier m, and its decrease: to the smaller of m^1.5 and 0.2 m
-INSIDE, CLOSEST = 1e-2, 0.99                    # initial room of slacks, and largest fraction of the way to a bound in a step
+BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # initial barrier m, and its decrease: to min(m^1.5, 0.2 m)
+INSIDE, CLOSEST = 1e-2, 0.99                    # initial room of slacks, largest fraction of the way to a bound
 STEEPEST, LEAST_SCALE = 100.0, 1e-8             # largest gradient without scaling, smallest scale,
-COARSE = 10.0                                   # and the factor of the last gradient below which the program is scaled anew
+COARSE = 10.0                                   # and the ratio to the last gradient at which it is renewed
 SHARE, PARTS = 1e-4, 30                         # share of the expected decrease; largest number of halvings of a step
 LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations relative to the first
 SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # fraction of a short step, how many may follow each other, restarts
@@ -45,7 +45,8 @@ class Found(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """Unknowns x, slacks s of inequalities, multipliers y of equalities, and multipliers z >= 0 of lower and upper bounds."""
+    """Unknowns x, slacks s of inequalities, multipliers y of equalities, and multipliers z >= 0 of lower and upper
+    bounds."""
 
     x: np.ndarray
     s: np.ndarray
@@ -96,7 +97,8 @@ class Interior:
         return found * self.scales / self.scale
 
     def pair(self, x: np.ndarray, s: np.ndarray, barrier: float) -> tuple[float, float]:
-        """Return the constraint violation and the cost with the barrier; both are infinite if the cost is not finite."""
+        """Return the constraint violation and the cost with the barrier; both are infinite if the cost is not
+        finite."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a trial motion
             if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
                 return np.inf, np.inf
@@ -160,7 +162,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
             if (anew := Interior(program, at.x)).scale <= COARSE * of.scale:
                 stopped = CONVERGED
                 break
-            of, barrier, shift, short, known = anew, BEGIN, 0.0, 0, []          # scaled for a guess with a steep gradient
+            of, barrier, shift, short, known = anew, BEGIN, 0.0, 0, []          # the gradient of the guess was steep
             at = _begin(of, at.x, barrier)
             first = max(1.0, of.pair(at.x, at.s, barrier)[0])
             continue

@@ -1,9 +1,9 @@
 """Nonlinear program of a motion on a spline: cost, constraints, and their exact sparse derivatives.
 
-Unknowns x are the control points (K, n), row by row, and the duration T if it is free. At a node z = (q, q', q'', q''') =
-sum_j N_j^(d)(s) c_j / T^d, and tau = ID(q, q', q'') minus the force elements' efforts. All quantities r are functions of
-y = (q, q', tau, q'', q'''). Derivatives are propagated from y to z, and from z to the p + 1 control points of a node and
-T: Jacobians are banded. Second derivatives are in `curvature`."""
+Unknowns x are the control points (K, n), row by row, and the duration T if it is free. At a node z = (q, q', q'', q''')
+= sum_j N_j^(d)(s) c_j / T^d, and tau = ID(q, q', q'') minus the force elements' efforts. All quantities r are functions
+of y = (q, q', tau, q'', q'''). Derivatives are propagated from y to z, and from z to the p + 1 control points of a node
+and T: Jacobians are banded. Second derivatives are in `curvature`."""
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -95,8 +95,9 @@ class State:
 class Program:
     """Nonlinear program of `size` unknowns: minimize `cost` where lower <= `constraints` <= upper (m,).
 
-    Constraints are the linear ones, those of joints without motors, and the scaled limits. of_node (N + 1, w): the columns
-    of the unknowns on which a node depends, T last; parts: slices of the parts of y; unit: scale of costs, for tolerances."""
+    Constraints are the linear ones, those of joints without motors, and the scaled limits. of_node (N + 1, w): the
+    columns of the unknowns on which a node depends, T last; parts: slices of the parts of y; unit: scale of costs, for
+    tolerances."""
 
     def __init__(self, robot: Any, spline: Spline, terms: Sequence[tuple[Cost | Limit, Bound]], ends: Ends,
                  driven: np.ndarray, forces: Any = None, threads: int | None = None):
@@ -204,7 +205,8 @@ class Program:
         return self.gradients(x)[0][:self.size]
 
     def gradients(self, x: np.ndarray) -> np.ndarray:
-        """Return the gradients (2, columns), by all columns, of the cost and of its derivative by the T of the weights."""
+        """Return the gradients (2, columns), by all columns, of the cost and of its derivative by the T of the
+        weights."""
         at, found = self.state(x), np.zeros((2, self.columns))
         for k in self.costs:
             by_x, r, weights = at.by_x(k), at.values[k].r, self.weight(k, at.T)

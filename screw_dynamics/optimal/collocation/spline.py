@@ -18,8 +18,8 @@ ORDERS = 4              # a function, and its first three derivatives
 class Spline:
     """A spline's nodes s (N + 1,) in [0, 1], of which every p-th is a knot, and quadrature weights (N + 1,) over s.
 
-    columns (N + 1, p + 1): the B-splines that are not zero at a node; basis (4, N + 1, p + 1): their values and derivatives
-    there; tests (J, N + 1): w_k psi_j(s_k), rows of sum 1."""
+    columns (N + 1, p + 1): the B-splines that are not zero at a node; basis (4, N + 1, p + 1): their values and
+    derivatives there; tests (J, N + 1): w_k psi_j(s_k), rows of sum 1."""
 
     def __init__(self, degree: int, smoothness: int, intervals: int):
         p, M, multiplicity = degree, intervals, degree - smoothness
@@ -43,8 +43,8 @@ class Spline:
         return BSpline(self.knots, control, self.degree)
 
     def through(self, s: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the control points (K, ...) of the least-squares spline of values x (k, ...) at points s (k,). The spline
-        is as smooth as possible where the values do not determine it."""
+        """Return the control points (K, ...) of the least-squares spline of values x (k, ...) at points s (k,). The
+        spline is as smooth as possible where the values do not determine it."""
         A = BSpline(self.knots, np.eye(self.K), self.degree)(s)
         bend = np.diff(np.eye(self.K), 3, axis=0) if self.K > 3 else np.zeros((0, self.K))
         rows, values = np.vstack((A, 1e-6 * bend)), np.concatenate((x, np.zeros((len(bend), *x.shape[1:]))))
