@@ -1,4 +1,4 @@
-"""Integrate and difference of batches of configurations."""
+"""Integrate and difference functions for batches of configurations."""
 from collections.abc import Callable
 from functools import cache
 
@@ -12,8 +12,8 @@ from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, difference_on_groups, integrate_on_groups
 
-PLACES = read_type(2, dtype="int64")    # of joints
-ROWS = read_type(2, "A")                # of configurations, velocities
+PLACES = read_type(2, dtype="int64")    # of joint_places
+ROWS = read_type(2, "A")                # of configurations and velocities
 
 
 @kernel
@@ -23,7 +23,7 @@ def joints_at(places: np.ndarray) -> Groups:
 
 
 def form_of_integrated() -> Form:
-    """Return the specialization that computes g exp(v) from q (N, nq) and v (N, n)."""
+    """Return the form that computes g exp(v) from q (N, nq) and v (N, n)."""
     @compiled("integrate.groups", nogil=True)
     def many(places, q, v, out):
         joints = joints_at(places)
@@ -33,7 +33,7 @@ def form_of_integrated() -> Form:
 
 
 def form_of_difference() -> Form:
-    """Return the specialization that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
+    """Return the form that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
     @compiled("difference.groups", nogil=True)
     def many(places, q0, q1, out):
         joints = joints_at(places)
@@ -44,22 +44,22 @@ def form_of_difference() -> Form:
 
 @cache
 def entry_of(form: Callable[[], Form]) -> Callable:
-    """Return the entry point of one of these."""
+    """Return the compiled function of a form."""
     return function(form())
 
 
 def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """g exp(v) (..., nq) of each joint's configuration g: where constant velocities v lead in unit time."""
+    """Return g exp(v) (..., nq) for each joint's configuration g, which constant velocities v reach in unit time."""
     return _of_each(form_of_integrated, model, q, v, model.nq) if model.on_groups else q + v
 
 
 def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
-    """v (..., n) with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    """Return v (..., n) with integrated(q0, v) = q1: log(g0^-1 g1) for each joint, with angles of at most pi."""
     return _of_each(form_of_difference, model, q0, q1, model.n) if model.on_groups else q1 - q0
 
 
 def _of_each(form, model, x, y, width):
-    """Return the results (..., width) over common leading axes."""
+    """Return the results (..., width), broadcast over the leading axes."""
     lead = x.shape[:-1]
     if y.shape[:-1] != lead:
         lead = np.broadcast_shapes(lead, y.shape[:-1])

@@ -26,7 +26,7 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
     y, K, c, none = beyond(p, s, x), p[s + STIFFNESS], p[s + LOSS], null(v)
     rate = where(y < 0.0, -v, v)
     depth, pushes, touches = where(y < 0.0, -y, y), 1.0 + c * rate > 0.0, y * y > 0.0
-    d = where(pushes, (K * c) * depth, -(K * depth) / where(pushes, over(-1.0, v), rate))     # at least 0: -K y - d y' = 0
+    d = where(pushes, (K * c) * depth, -(K * depth) / where(pushes, over(-1.0, v), rate))     # no pull: -K y - d y' = 0
     return Impedance(-(K * y) - d * v, where(touches, over(K, v), none), d)
 
 
