@@ -1,9 +1,9 @@
 """Screws as lines with a pitch, the reciprocal product, and rates of screws in moving frames; [MD] appendix B.
 
-A screw has an axis, of direction e through the point p, a pitch h along it, and a magnitude: a twist is
-m (e, p x e + h e), Chasles, a wrench m (p x e + h e, e), Poinsot. Linear and angular part change places between them.
-As coordinates of a screw, `screw_of_wrench`, a wrench transforms as twists do, and has the power of the reciprocal
-product. Arrays (..., 6) and (..., 3), with a batch in the leading axes."""
+A screw has an axis of direction e through the point p, a pitch h along it, and a magnitude. A twist is m (e, p x e + h
+e), Chasles; a wrench is m (p x e + h e, e), Poinsot, with exchanged parts. A wrench in coordinates of a screw,
+`screw_of_wrench`, is transformed as twists are, and its power is the reciprocal product. Arrays are (..., 6) and (...,
+3), with a batch in the leading axes."""
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,10 @@ from .newton_euler.screws import ad, checked, joined, split, times
 
 
 class ScrewAxis(NamedTuple):
-    """Magnitude (...), direction e (..., 3), the point p (..., 3) of the axis that is nearest to the origin, and pitch
-    h (...).
+    """Magnitude (...), direction e (..., 3), point p (..., 3) of the axis nearest to the origin, and pitch h (...).
 
-    Of a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0;
-    of a zero screw e is 0 too."""
+    For a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0.
+    For a zero screw e is also 0."""
 
     magnitude: np.ndarray
     direction: np.ndarray
@@ -28,14 +27,14 @@ class ScrewAxis(NamedTuple):
 
 
 def twist(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
-    """m (e, p x e + h e), (..., 6), of an angular velocity m (rad/s) about a unit vector e through p (m), with pitch h
-    (m/rad); [MD] B.2. h = inf: m (0, e), m in m/s."""
+    """Return m (e, p x e + h e), (..., 6), for an angular velocity m (rad/s) about a unit vector e through p (m), with
+    pitch h (m/rad); [MD] B.2. h = inf: m (0, e), m in m/s."""
     return joined(*_parts(magnitude, e, p, h))
 
 
 def wrench(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
-    """m (p x e + h e, e), (..., 6), of a force m (N) along a unit vector e through p (m), with a torque m h (N m);
-    [MD] B.2. h = inf: m (e, 0), m in N m."""
+    """Return m (p x e + h e, e), (..., 6), for a force m (N) along a unit vector e through p (m), with a torque m h (N
+    m); [MD] B.2. h = inf: m (e, 0), m in N m."""
     return joined(*reversed(_parts(magnitude, e, p, h)))
 
 
