@@ -69,7 +69,7 @@ class Quantity:
     """A quantity for costs and limits. `at` evaluates it at nodes, with derivatives or an empty {}."""
 
     has_effort = False              # True if it depends on efforts, which the last node of steps does not have
-    order = 1                       # highest order of derivatives of coordinates in it, apart from efforts
+    order = 1                       # highest order of derivatives of coordinates in it, except efforts
     curved = True                   # True if its derivatives vary, smoothly
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:

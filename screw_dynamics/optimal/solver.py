@@ -86,7 +86,7 @@ class Solver:
 
     See Also
     --------
-    Optimize a motion in one call, with the same arguments.
+    optimize_motion : Optimize a motion in one call, with the same arguments.
 
     Notes
     -----
@@ -459,7 +459,7 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     See Also
     --------
     Solver : Iterate step by step, with the same arguments.
-    Optimize a motion on a spline.
+    collocate_motion : Optimize a motion on a spline.
 
     Notes
     -----

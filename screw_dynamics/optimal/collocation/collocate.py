@@ -100,7 +100,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
 
     See Also
     --------
-    Optimize a motion by differential dynamic programming.
+    optimize_motion : Optimize a motion by differential dynamic programming.
 
     Notes
     -----
