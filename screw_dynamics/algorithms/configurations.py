@@ -23,7 +23,7 @@ def joints_at(places: np.ndarray) -> Groups:
 
 
 def form_of_integrated() -> Form:
-    """Return the form that computes g exp(v) from q (N, nq) and v (N, n)."""
+    """Return the specialization that computes g exp(v) from q (N, nq) and v (N, n)."""
     @compiled("integrate.groups", nogil=True)
     def many(places, q, v, out):
         joints = joints_at(places)
@@ -33,7 +33,7 @@ def form_of_integrated() -> Form:
 
 
 def form_of_difference() -> Form:
-    """Return the form that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
+    """Return the specialization that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
     @compiled("difference.groups", nogil=True)
     def many(places, q0, q1, out):
         joints = joints_at(places)
@@ -44,7 +44,7 @@ def form_of_difference() -> Form:
 
 @cache
 def entry_of(form: Callable[[], Form]) -> Callable:
-    """Return the compiled function of a form."""
+    """Return the compiled function of a specialization."""
     return function(form())
 
 

@@ -140,7 +140,7 @@ def _native(name, algorithm, Table):
 
 
 def form(shares_coordinates: bool) -> Form:
-    """Return the form for calls from compiled code, by Structure.shares_coordinates."""
+    """Return the specialization for calls from compiled code, by Structure.shares_coordinates."""
     name, algorithm, Table = _ALGORITHMS[shares_coordinates]
     return Form(_native(f"driven.{name}", on_groups(algorithm), ws.placed(taking(Table, LOADED))), ("intp",) * 5)
 

@@ -132,7 +132,7 @@ class ForceSum:
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         self.elements, by_law = elements, rows_by_law(model, rows.frames, elements)
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
-        if functions:                   # their machine code serves nothing else, and takes less time so
+        if functions:                   # code for these laws only compiles faster
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
         self._model, self._rows, self.p = model, rows, packed(by_law.values())
         self._laws, self._functions = tuple(law for law, _ in by_law.values()), functions

@@ -52,7 +52,7 @@ class Lanes(types.Type):
         self.vector, self.bitwidth, self.lanes = ir.VectorType(element, count), 64 * WIDTH, count
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Convert a number to a lane, as controllers mix them; never a lane to a number."""
+        """Return SAFE for numbers, as controllers mix them with lanes; lanes do not convert to numbers."""
         return SAFE if self in KINDS and isinstance(other, (types.Float, types.Integer)) else None
 
 
@@ -105,7 +105,7 @@ class DualType(types.Type):
     bitwidth = 64 * (1 + WIDTH)
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Convert a number to a constant; never a dual number to a number."""
+        """Return SAFE for numbers, which are constants; dual numbers do not convert to numbers."""
         return SAFE if isinstance(other, (types.Float, types.Integer)) else None
 
 

@@ -81,7 +81,7 @@ class OptimalMotion(NamedTuple):
         Parameters
         ----------
         axes : array_like of matplotlib.axes.Axes (4,), optional
-            Axes to draw on, in any shape. By default a new figure is made.
+            Axes to draw on, in any shape. By default a new figure is created.
 
         Returns
         -------

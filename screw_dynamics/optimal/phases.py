@@ -81,7 +81,7 @@ class TreePhase:
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """Return F (k, 2 n, padded(3 n)) of steps at times t (k,), or the last n rows; most: the largest `ranks`."""
+        """Return F (k, 2 n, padded(3 n)) of steps at times t (k,), or the last n rows; most: result of `ranks`."""
         h, integrator, friction, limits, forces, threads, _ = self.steps
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
         return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]

@@ -126,7 +126,7 @@ class Quantity:
         raise NotImplementedError
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the indices of the entries of (q, qd, tau) that the numbers are, minus constant targets.
+        """Return the indices of the numbers in (q, qd, tau), of which constant targets are subtracted.
 
         Parameters
         ----------
@@ -460,7 +460,7 @@ class Distance(Quantity):
     Parameters
     ----------
     scene : Scene
-        Scene. Its objects are at their initial poses.
+        Scene. Its other robots and objects are at the scene's neutral configuration.
     pairs : sequence of tuple of str, optional
         Some of ``scene.pairs``. By default all.
 

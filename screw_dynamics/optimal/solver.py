@@ -40,7 +40,7 @@ class Solver:
     robot : Robot, ClosedLoopRobot or Scene
         Robot to move.
     terms : sequence of Cost and Limit
-        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. A single term is allowed.
     q0 : array_like (..., nq)
         Initial configurations. Leading axes are independent problems.
     qd0 : array_like (..., n), optional
@@ -403,7 +403,7 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     robot : Robot, ClosedLoopRobot or Scene
         Robot to move.
     terms : sequence of Cost and Limit
-        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. A single term is allowed.
     q0 : array_like (..., nq)
         Initial configurations. Leading axes are independent problems.
     qd0 : array_like (..., n), optional

@@ -313,7 +313,7 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
 
 
 def _problem(robot, path, limits, friction, external) -> Problem:
-    """Return the problem of the arguments."""
+    """Return the Problem from the arguments of time_optimal."""
     for joint in robot.model.motors:
         raise ValueError(f"time_optimal: the drive of joint {joint!r} has coordinates of its own, a spring or a "
                          "winding; the robot without it, whose drives are rigid, has the efforts of joints")

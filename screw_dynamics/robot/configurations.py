@@ -16,7 +16,7 @@ class Configurations(Evaluation):
     """Methods for configurations q (..., nq) and their differences."""
 
     def neutral(self) -> np.ndarray:
-        """Return the neutral configuration, of the poses in the model.
+        """Return the neutral configuration, at which links have the poses of the model.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Configurations(Evaluation):
 
     @property
     def _axis_of_q(self):
-        """Return the name of the axis of configurations: coordinates of joints, or of elements of groups."""
+        """The name of the axis of configurations: coordinates of joints, or of elements of groups."""
         return ("coordinate" if self.model.on_groups else "joint",)
 
     def _states(self, **given):

@@ -110,7 +110,7 @@ def _rows(part):
 
 class Prepared(NamedTuple):
     """Data that searches for the same links share, as in problems.Search: tasks, moves, columns, places and slots;
-    velocities (a) that move; joints with and without limits; starts; and the length in rad of a meter."""
+    velocities (a) that move; joints with and without limits; starts; and the weight of a meter, in rad."""
 
     tasks: np.ndarray
     moves: np.ndarray

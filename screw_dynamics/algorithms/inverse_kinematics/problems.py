@@ -15,7 +15,7 @@ from .step import Work
 # range, else 0; preferred position; and fraction of the way to it in a step.
 LOWER, UPPER, TURN, REST, GAIN = range(5)
 JOINTS = 5
-# Options of a search: tolerances, rad and m; length in rad of a meter; damping per squared error and its minimum;
+# Options of a search: tolerances, rad and m; weight of a meter, in rad; damping per squared error and its minimum;
 # largest step of a coordinate; required factor of decrease of the error, and in how many steps; largest number of steps
 # of an attempt, and of attempts; solves per step; 1 if the first start is given; largest step of a settled search.
 ANGLE, DISTANCE, METER, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)

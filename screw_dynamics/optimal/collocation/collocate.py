@@ -43,7 +43,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
         Robot to move, whose joints have one degree of freedom each.
     terms : sequence of Cost and Limit
         Costs, one at least, and limits of quantities of screw_dynamics.optimal, at the nodes 0 ... N of the spline.
-        There may be one term alone.
+        A single term is allowed.
     q0, qd0, q1, qd1 : float or array_like (n,), optional
         Positions and velocities at the beginning and at the end, one number for all joints or one each. An end whose q0
         or q1 is None is free, and so is each joint whose entry is NaN. Velocities are 0 by default, and free where all
@@ -252,7 +252,7 @@ def _begin(program, guess):
     return np.append(c.ravel(), T) if program.free else c.ravel()
 
 
-# ------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------- results
 def _motion(program, terms, found, limit_tolerance):
     """Return the CollocatedMotion of the unknowns."""
     x, (c, T) = found.x, program.split(found.x)

@@ -25,7 +25,7 @@ FIXED = tuple(name for name, tableau in TABLEAUS.items() if tableau.error is Non
 
 
 class FromTheLeft:
-    """The group SE(3)^n with the product reversed: g h is h g, hence velocities are spatial twists."""
+    """The group SE(3)^n with the product reversed: compose(g, h) returns h g. Velocities are spatial twists."""
 
     def __init__(self, group: ConfigurationGroup):
         self.group = group

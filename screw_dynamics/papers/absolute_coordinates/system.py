@@ -93,7 +93,7 @@ class MultibodySystem:
         self._check_closed()
         self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))
 
-    # ------------------------------------------------------------------------------------------------- what it is
+    # ------------------------------------------------------------------------------------------------- properties
     @property
     def n(self) -> int:
         """The number of bodies."""
@@ -392,7 +392,7 @@ class MultibodySystem:
         a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
         return turned_6(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
 
-    # ------------------------------------------------------------------------------------------------- what is measured
+    # ------------------------------------------------------------------------------------------------- measurements
     def residuals(self, poses: np.ndarray) -> np.ndarray:
         """Compute the residuals h of all constraints.
 

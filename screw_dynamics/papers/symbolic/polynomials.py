@@ -74,7 +74,7 @@ class Polynomials:
                 squares[place] = self.ring(QQ.from_sympy(x.base))
         return squares
 
-    # --------------------------------------------------------------------------------------------- what kernels need
+    # --------------------------------------------------------------------------------------------- kernel interface
     def element(self, x: Any) -> PolyElement:
         """Return a number, an expression or a Scalar, as an element of the ring."""
         if isinstance(x, Scalar):
@@ -104,7 +104,7 @@ class Polynomials:
         """Return sine and cosine of an angle: generators, except for the angle 0."""
         return self._sincos[angle] if angle else (self.ring.zero, self.ring.one)
 
-    # --------------------------------------------------------------------------------------------- writing it down
+    # --------------------------------------------------------------------------------------------- expressions
     def expression(self, p: PolyElement) -> sympy.Expr:
         """Return an element in the shortest of three forms: without squares of sines, without squares of cosines, or
         with sines and cosines of sums of angles."""
