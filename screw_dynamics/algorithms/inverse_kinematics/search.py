@@ -277,8 +277,8 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:
-    """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with Lie-group
-    joints, or without."""
+    """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with
+    Lie-group joints, or without."""
     Table = taking(JointScrews, ("q",))
     Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups or not lanes else
                           (Table, fill_coordinates, renew_coordinates))
