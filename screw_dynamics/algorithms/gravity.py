@@ -34,7 +34,7 @@ def holding_effort(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
 
 @kernel
 def gravity_torque(links: Link, body: Statics, tau: np.ndarray) -> None:
-    """Set tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where only -g propagates.
+    """Add g(q) = d(potential energy)/dq to tau: [MD] (66), (67) at rest, where only -g propagates.
 
     All bodies have the same acceleration. The wrench through a joint is M^c (0, a), with the composite inertia M^c of
     (81): only its mass and first moment are propagated to the root."""

@@ -481,7 +481,7 @@ class Integration(Evaluation):
         Notes
         -----
         The angular coordinates of a Lie-group joint share one panel, and the linear ones another. Of a batch the first
-        motion is in color, and eleven others are in gray.
+        motion is in color, and up to eleven others are in gray.
         """
         from screw_dynamics.simulation.plot import plot  # when it is called: few robots are plotted
         return plot(self, t, q, qd, tau, path)

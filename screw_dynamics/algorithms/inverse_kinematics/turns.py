@@ -47,7 +47,7 @@ def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
 
 @noinline
 def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, distance: float) -> None:
-    """Store the configuration of a lane if it solves the goals that were solved, and is not further from the others."""
+    """Store the configuration of a lane if a solved problem stays solved, or errors of an unsolved one do not grow."""
     found, options = search.found[row], search.options
     unsolved = 1.0 - found[SUCCESS]
     if (angle <= unsolved * found[ANGLE_LEFT] + options[ANGLE]
