@@ -1,2 +1,2 @@
-"""The algorithms, one a file: each a loop or two over the bodies, and the entry point that compiles it.
+"""Dynamics algorithms, one file each: one or two loops over the bodies, and the Entry that compiles it.
 May import numbers, screws, model and compiled."""

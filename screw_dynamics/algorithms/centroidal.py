@@ -1,4 +1,4 @@
-"""The robot as a whole: center of mass, inertia and momentum about it, and their rates, O(n)."""
+"""Center of mass, centroidal inertia and momentum, and their rates, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +17,8 @@ from .jacobian import add_column
 
 
 class CompositeInertias(NamedTuple):
-    """Data of each body in the recursion: joint coordinate, pose in the parent and in the world, and in its frame
-    the inertia of the body with all that it carries."""
+    """Data of each body in the recursion: joint coordinate, pose in the parent and in the world, and the composite
+    inertia in its frame."""
 
     q: Scalar
     B: Pose
@@ -28,7 +28,7 @@ class CompositeInertias(NamedTuple):
 
 @kernel
 def composite(links: Link, body: CompositeInertias, frames: Frame, target: Target) -> Pose:
-    """Fill the columns. Returns the pose of the world in the reference frame, in which all is resolved."""
+    """Fill the columns. Return the pose of the world in the reference frame, in which results are resolved."""
     parent, M, E = links.parent, links.M, links.E
     q, B, C, Mc = body.q, body.B, body.C, body.M
     n = len(parent) - 1
@@ -51,7 +51,7 @@ def center(M: Inertia) -> Vec3:
 
 @kernel
 def center_of_mass(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """The center of mass of all links, the root too, in the reference frame, m."""
+    """Set `out` (3,) to the center of mass of all links, including the root, in the reference frame, m."""
     D = composite(links, body, frames, target)
     c = D @ center(body.M[0])
     out[0], out[1], out[2] = c.x, c.y, c.z
@@ -62,8 +62,7 @@ def centroidal_momentum_matrix(links: Link, body: CompositeInertias, frames: Fra
                                out: np.ndarray) -> None:
     """Add to `out` (6, n) the matrix A, with A v the momentum about the center of mass, in the reference frame's axes.
 
-    Column k is the momentum of the composite body that joint k carries, at unit rate: M^c X_k, as in the mass
-    matrix."""
+    Column k is the momentum of the composite body of joint k at unit rate: M^c X_k, as in the mass matrix."""
     k, X = links.coordinate, links.X
     D = composite(links, body, frames, target)
     c = D @ center(body.M[0])
@@ -87,8 +86,8 @@ def centroidal_momentum_matrix_derivative(links: Link, body: CompositeInertiaRat
                                           out: np.ndarray) -> None:
     """Add to `out` (6, n) the time derivative A' along q', in the reference frame's axes.
 
-    In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k', N^c the sum of the bodies' rates of inertia and X_k' = ad_V X_k,
-    V the twist of the joint's child. The moment of N^c of the whole is the momentum."""
+    In a frame at rest (M^c X_k)' = N^c X_k + M^c X_k'. N^c is the sum of the bodies' rates of inertia, X_k' = ad_V X_k,
+    and V is the twist of the joint's child. The moment of the root's N^c is the momentum."""
     parent, k, X, M = links.parent, links.coordinate, links.X, links.M
     q, B, C, V, Mc, N = body.q, body.B, body.C, body.V, body.M, body.N
     D = composite(links, body, frames, target)
@@ -122,8 +121,8 @@ class AcceleratedBodies(NamedTuple):
 @kernel
 def centroidal_momentum_rate(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                              out: np.ndarray) -> None:
-    """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the center
-    of mass, in the reference frame's axes."""
+    """Set `out` (6,) to A q'' + A' q', the sum of the bodies' wrenches M V' - ad_V^T M V about the center of mass, in
+    the reference frame's axes."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd = body
     C[0], V[0], Vd[0] = identity(q[0]), zero(Twist, q[0]), zero(Twist, q[0])
@@ -144,15 +143,15 @@ def centroidal_momentum_rate(links: Link, body: AcceleratedBodies, frames: Frame
 @kernel
 def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                                        out: np.ndarray) -> None:
-    """Set `out` (6,) as centroidal_momentum_rate does, for velocities of Lie-group joints: theta'' in place of V'."""
+    """Set `out` (6,) as centroidal_momentum_rate does, for velocities of Lie-group joints: theta'' replaces V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
     centroidal_momentum_rate(links, body, frames, target, out)
 
 
 @kernel
 def composite_inertia(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Set `out` (6, 6) to the inertia of all links, the root too, about the center of mass, in the reference frame's
-    axes."""
+    """Set `out` (6, 6) to the inertia of all links, including the root, about the center of mass, in the reference
+    frame's axes."""
     M = moved(composite(links, body, frames, target), body.M[0])
     T, none = shifted(-center(M), M).rotational, null(M)
     for i in range(3):

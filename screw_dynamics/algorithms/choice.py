@@ -1,4 +1,4 @@
-"""The algorithms of a robot: for each quantity the fastest by docs/comparison.md, or that of a representation."""
+"""Selection of a robot's algorithms: the fastest ones by docs/comparison.md, or those of a representation."""
 from typing import NamedTuple
 
 from screw_dynamics.compiled.entry import Entry
@@ -13,7 +13,7 @@ from .mass_matrix import MASS_MATRIX
 
 
 class Choice(NamedTuple):
-    """The entry points of the chosen algorithms. acceleration: forward dynamics with added inertia, for integrators."""
+    """The Entry of each selected algorithm. acceleration: forward dynamics with added inertia, for integrators."""
 
     inverse_dynamics: Entry
     coriolis_torque: Entry
@@ -25,10 +25,11 @@ class Choice(NamedTuple):
 
 
 def choice(representation: str | None, shares_coordinates: bool, deep: bool = False) -> Choice:
-    """Return the algorithms in a representation of twists; None: the fastest loops whose error does not grow with the
-    distance from the origin. deep: of a model that matrix_rows.is_deep accepts.
+    """Return the algorithms in a representation of twists.
 
-    Articulated bodies require a coordinate for each joint: where mimic joints share one, the mass matrix is solved."""
+    With None they are the fastest loops whose error does not grow with the distance from the origin. deep: True if
+    matrix_rows.is_deep accepts the model. The articulated-body algorithm requires a coordinate for each joint: with
+    mimic joints the mass matrix is used."""
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL
     if shares_coordinates:
         forward, acceleration = FORWARD_DYNAMICS_BY_MASS_MATRIX, ACCELERATION["mass_matrix"]
@@ -40,10 +41,10 @@ def choice(representation: str | None, shares_coordinates: bool, deep: bool = Fa
 
 
 def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:
-    """Return, for each field of Choice, the algorithms of which straight-line code of one robot takes the shortest.
+    """Return, for each field of Choice, the candidate algorithms for straight-line code, of which the shortest is used.
 
-    For forward dynamics and the Coriolis matrix the choice depends on the zeros of the joints, on the branches and on
-    the length."""
+    For forward dynamics and the Coriolis matrix the shortest one depends on the zeros of the joints, on the branches
+    and on the length."""
     forms = ["mass_matrix.body", "mass_matrix"] if shares_coordinates else ["body", "mass_matrix.body", "hybrid"]
     found = choice(representation, shares_coordinates)._asdict()
     several = {"acceleration": [ACCELERATION[form] for form in forms],

@@ -1,4 +1,4 @@
-"""Columns of a recursion's table that are no input of an algorithm."""
+"""Columns of a recursion's table that are not inputs of an algorithm."""
 from collections.abc import Callable
 
 from screw_dynamics.numbers.values import kernel, null
@@ -6,13 +6,13 @@ from screw_dynamics.numbers.values import kernel, null
 
 @kernel
 def clear(column: list) -> None:
-    """Set a column of numbers to 0, but for slot 0."""
+    """Set a column of numbers to 0, except slot 0."""
     for i in range(1, len(column)):
         column[i] = null(column[i])
 
 
 def cleared(column: Callable, algorithm: Callable) -> Callable:
-    """Return the algorithm with a column of numbers, column(body), set to 0 before."""
+    """Return the algorithm, with a column of numbers, column(body), set to 0 first."""
     column = kernel(column)
 
     @kernel

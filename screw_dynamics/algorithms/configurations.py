@@ -1,4 +1,4 @@
-"""Integrate and difference of batches of configurations."""
+"""Integrate and difference functions for batches of configurations."""
 from collections.abc import Callable
 from functools import cache
 
@@ -12,8 +12,8 @@ from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, difference_on_groups, integrate_on_groups
 
-PLACES = read_type(2, dtype="int64")    # of joints
-ROWS = read_type(2, "A")                # of configurations, velocities
+PLACES = read_type(2, dtype="int64")    # of joint_places
+ROWS = read_type(2, "A")                # of configurations and velocities
 
 
 @kernel
@@ -44,22 +44,22 @@ def form_of_difference() -> Form:
 
 @cache
 def entry_of(form: Callable[[], Form]) -> Callable:
-    """Return the entry point of one of these."""
+    """Return the compiled function of a specialization."""
     return function(form())
 
 
 def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """g exp(v) (..., nq) of each joint's configuration g: where constant velocities v lead in unit time."""
+    """Return g exp(v) (..., nq) for each joint's configuration g, which constant velocities v reach in unit time."""
     return _of_each(form_of_integrated, model, q, v, model.nq) if model.on_groups else q + v
 
 
 def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
-    """v (..., n) with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    """Return v (..., n) with integrated(q0, v) = q1: log(g0^-1 g1) for each joint, with angles of at most pi."""
     return _of_each(form_of_difference, model, q0, q1, model.n) if model.on_groups else q1 - q0
 
 
 def _of_each(form, model, x, y, width):
-    """Return the results (..., width) over common leading axes."""
+    """Return the results (..., width), broadcast over the leading axes."""
     lead = x.shape[:-1]
     if y.shape[:-1] != lead:
         lead = np.broadcast_shapes(lead, y.shape[:-1])

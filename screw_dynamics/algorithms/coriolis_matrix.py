@@ -1,4 +1,4 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols, for which M' - 2 C is skew, in the body frames, O(n d)."""
+"""Coriolis matrix C(q, q') from the Christoffel symbols (M' - 2 C is skew-symmetric), in the body frames, O(n d)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +15,10 @@ from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_rows, full
 
 @linear
 class Gyration(NamedTuple):
-    """B of a body of inertia M and twist V: how M J' + B J enters the Coriolis matrix, J' an inertial derivative.
+    """B of a body with inertia M and twist V: M J' + B J enters the Coriolis matrix, with the inertial derivative J'.
 
-    B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V is, among all B with B V = -ad_V^T M V, the one that gives
-    the Christoffel symbols (Echeandia and Wensing 2021). B X = (P w, w x p) for X = (w, v), in any frame, with the
+    B = (N - ad_V^T M - M ad_V) / 2 with N X = -ad_X^T M V. Of all B with B V = -ad_V^T M V, it is the one that yields
+    the Christoffel symbols (Echeandia and Wensing 2021). In any frame B X = (P w, w x p) for X = (w, v), with the
     linear momentum p."""
 
     P: Matrix3
@@ -27,7 +27,7 @@ class Gyration(NamedTuple):
 
 @infix("@")
 def apply(B: Gyration, X: Twist) -> Wrench:
-    """B X."""
+    """Return B X."""
     return Wrench(B.P @ X.angular, cross(X.angular, B.p))
 
 
@@ -39,7 +39,7 @@ def transposed_torque(B: Gyration, X: Twist) -> Vec3:
 
 @kernel
 def gyration(M: Inertia, V: Twist) -> Gyration:
-    """B of one rigid body."""
+    """Return B of one rigid body."""
     w, v, h, Theta = V.angular, V.linear, M.moment, M.rotational
     a, d = (0.5 * (Theta.xx + Theta.yy + Theta.zz)) * w - Theta @ w, h @ v
     skew = Matrix3(Vec3(d, -a.z, a.y), Vec3(a.z, d, -a.x), Vec3(-a.y, a.x, d))          # a~ + d I
@@ -49,15 +49,15 @@ def gyration(M: Inertia, V: Twist) -> Gyration:
 
 @kernel
 def gyration_to_parent(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> Gyration:
-    """Ad_C^-T B Ad_C^-1 for the pose C of a joint."""
+    """Return Ad_C^-T B Ad_C^-1 for the pose C of a joint."""
     p = turned(E, q, C.R, B.p)
     shift = full(multiple_of_identity(C.p @ p)) - outer(p, C.p)                         # -r~ p~, r from C
     return Gyration(turned_matrix(E, q, C.R, B.P) + shift, p)
 
 
 class Gyrations(NamedTuple):
-    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, twist, rate
-    of the joint screw, and inertia and gyration of the body with all that it carries."""
+    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, twist, rate of
+    the joint screw, and composite inertia and gyration."""
 
     q: Scalar
     qd: Scalar
@@ -80,7 +80,7 @@ def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
         V[i] = Ad_inv(C[i], V[parent[i]]) + qd[i] * X[i]
         Mc[i] = over(M[i], q[0])
         B[i] = gyration(M[i], V[i])
-    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    child = V[n]                            # the twist of the joint's child, which is its last body
     for i in range(n, 0, -1):
         child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
         Xd[i] = over(ad(child, X[i]), q[0])

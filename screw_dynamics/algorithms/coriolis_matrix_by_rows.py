@@ -1,4 +1,4 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols of deep robots, in the common frame, O(n d), by rows."""
+"""Coriolis matrix C(q, q') from the Christoffel symbols, for deep robots: in the common frame, O(n d), by rows."""
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,9 @@ from .matrix_rows import number, put_carried, put_carriers, twists, vectors
 
 
 class GyrationColumns(NamedTuple):
-    """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose and twist, and
-    inertia and gyration of the body with all that it carries; the first body of its run and the last that it carries.
-    By columns the joint screws, their rates, and the rates of momentum that joints cause."""
+    """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose, twist, composite
+    inertia and gyration; the first body of its run and the last one of its subtree. By columns the joint screws, their
+    rates, and the rates of momentum due to joints."""
 
     q: Scalar
     qd: Scalar
@@ -37,7 +37,7 @@ class GyrationColumns(NamedTuple):
 
 @kernel
 def effort_of_carriers(given: tuple, first: int, end: int) -> Scalar:
-    """Return the efforts on a joint that rates of the joints of columns from the first on cause."""
+    """Return the efforts on a joint due to the rates of the joints in columns beginning at `first`."""
     J, Jd, momentum, torque = given
     return dot(momentum, twists(Jd[:, :end], first)) + torque @ vectors(J[:, :end], 0, first)
 
@@ -56,7 +56,7 @@ def coriolis_matrix(links: Link, body: GyrationColumns, H: np.ndarray) -> None:
         M[i] = over(moved(C[i], links.M[i]), like)
         B[i] = gyration(M[i], V[i])
         put_column(J, i - 1, X)
-    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    child = V[n]                            # the twist of the joint's child, which is its last body
     for i in range(n, 0, -1):
         X = column(J, i - 1)
         child = child if i < n and inner(q[i + 1]) else V[i]

@@ -1,7 +1,7 @@
-"""The Coriolis matrix C(q, q') of the Christoffel symbols, in the common frame, O(n d) for depth d.
+"""Coriolis matrix C(q, q') from the Christoffel symbols, in the common frame, O(n d) for depth d.
 
-No momentum is carried from body to body: a pair of bodies takes one product of momenta with a screw and its rate. In
-loops that is faster than coriolis_matrix.py, whose straight lines of most robots are shorter."""
+Momenta need no transformation between bodies: a pair of bodies takes one product of momenta with a screw and its rate.
+In loops this is faster than coriolis_matrix.py, whose straight-line code is shorter for most robots."""
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from .coriolis_matrix import Gyration, gyration, transposed_torque
 
 class GyrationsInCommonFrame(NamedTuple):
     """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose and twist, joint
-    screw and its rate, and inertia and gyration of the body with all that it carries."""
+    screw and its rate, and composite inertia and gyration."""
 
     q: Scalar
     qd: Scalar
@@ -33,8 +33,8 @@ class GyrationsInCommonFrame(NamedTuple):
 
 @kernel
 def add_effects(links: Link, i: int, J: list, Jd: list, M: Inertia, B: Gyration, H: np.ndarray) -> None:
-    """Add the entries of joint i with itself and the joints that carry it, for inertia and gyration of all that it
-    carries."""
+    """Add the entries of joint i with itself and with the joints that carry it, for the composite inertia M and
+    gyration B."""
     parent, k = links.parent, links.coordinate
     rate, momentum, torque = M @ Jd[i] + B @ J[i], M @ J[i], transposed_torque(B, J[i])
     H[k[i], k[i]] += dot(rate, J[i])
@@ -58,7 +58,7 @@ def coriolis_matrix(links: Link, body: GyrationsInCommonFrame, H: np.ndarray) ->
         V[i] = V[parent[i]] + qd[i] * J[i]
         M[i] = over(moved(C[i], links.M[i]), q[0])
         B[i] = gyration(M[i], V[i])
-    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    child = V[n]                            # the twist of the joint's child, which is its last body
     for i in range(n, 0, -1):
         child = child if i < n and inner(q[i + 1]) else V[i]
         Jd[i] = ad(child, J[i])

@@ -21,7 +21,7 @@ class Energies(NamedTuple):
 
 @kernel
 def kinetic_energy(links: Link, body: Energies, kinetic: np.ndarray) -> None:
-    """T = sum (V^T M V + armature q'^2) / 2 over the bodies, J."""
+    """Add the kinetic energy T = sum (V^T M V + armature q'^2) / 2 over the bodies, J."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
     V[0] = zero(Twist, q[0])
@@ -32,7 +32,9 @@ def kinetic_energy(links: Link, body: Energies, kinetic: np.ndarray) -> None:
 
 @kernel
 def potential_energy(links: Link, body: Energies, potential: np.ndarray) -> None:
-    """U = -sum m g . r over the bodies and the root link, r the center of mass; 0 at the root frame's origin, J."""
+    """Add the potential energy U = -sum m g . r of the bodies and the root link, J.
+
+    r is the center of mass. U is 0 for a mass at the root frame's origin."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
     up = X[0].linear                                        # -g

@@ -1,4 +1,4 @@
-"""Dynamics under external wrenches on bodies, in the recursions: W^app of [MD] (77); and the efforts J^T W alone."""
+"""Dynamics under external wrenches on bodies, in the recursions: W^app of [MD] (77); and the efforts J^T W."""
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from .inverse_dynamics import classical
 
 
 class CarriedWrenches(NamedTuple):
-    """Joint coordinate, and the external wrench on the body with all that it carries."""
+    """Joint coordinate, and the external wrench on the body and its subtree."""
 
     q: Scalar
     F: Wrench
@@ -24,7 +24,7 @@ class CarriedWrenches(NamedTuple):
 
 @kernel
 def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None:
-    """Add to tau the efforts sum J^T W that are equivalent to wrenches F on the bodies."""
+    """Add to tau the efforts sum J^T W of wrenches F on the bodies."""
     parent, k, X, E = links.parent, links.coordinate, links.X, links.E
     q, F = body
     F[0] = zero(Wrench, q[0])
@@ -33,7 +33,7 @@ def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None
         F[parent[i]] += force_to_parent(E[i], q[i], pose(E[i], q[i]), F[i])
 
 
-# The last input is wrenches on the bodies, compiled/inputs.py. Forward dynamics by whether joints share coordinates.
+# The last input is wrenches on the bodies, compiled/inputs.py. Forward dynamics is keyed by shared coordinates.
 UNDER_LOAD = {
     "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
     "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,

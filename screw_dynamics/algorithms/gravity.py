@@ -1,4 +1,4 @@
-"""Statics: the joint efforts that hold a robot still under gravity, O(n)."""
+"""Gravity compensation: the joint efforts that hold a robot at rest, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Statics(NamedTuple):
-    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, the upward
-    acceleration that stands for gravity; mass and first moment of the body with all that it carries."""
+    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, the upward acceleration
+    that represents gravity; mass and first moment of the composite body."""
 
     q: Scalar
     C: Pose
@@ -25,17 +25,19 @@ class Statics(NamedTuple):
 
 @kernel
 def holding_effort(X: Twist, m: Scalar, h: Vec3, a: Vec3) -> Scalar:
-    """X^T M (0, a), the effort of a joint of screw X that holds an inertia M of mass m and first moment h up against
-    gravity, -a; the component h x a of the torque is written for few operations with a sparse X."""
+    """Return X^T M (0, a), the effort of a joint of screw X that holds an inertia M against gravity, -a.
+
+    M has mass m and first moment h. The component h x a of the torque takes few operations with a sparse X in this
+    form."""
     return h @ cross(a, X.angular) + m * (a @ X.linear)
 
 
 @kernel
 def gravity_torque(links: Link, body: Statics, tau: np.ndarray) -> None:
-    """tau = g(q) = d(potential energy)/dq: [MD] (66), (67) at rest, where twists vanish and only -g propagates.
+    """Add g(q) = d(potential energy)/dq to tau: [MD] (66), (67) at rest, where only -g propagates.
 
-    All bodies accelerate alike, so that the wrench through a joint is M^c (0, a), M^c the composite inertia of (81):
-    its mass and first moment are carried towards the root in place of wrenches."""
+    All bodies have the same acceleration. The wrench through a joint is M^c (0, a), with the composite inertia M^c of
+    (81): only its mass and first moment are propagated to the root."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, C, a, m, h = body
     a[0], m[0], h[0] = over(X[0].linear, q[0]), null(q[0]), zero(Vec3, q[0])

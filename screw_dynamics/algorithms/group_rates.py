@@ -1,10 +1,10 @@
-"""Velocities of Lie-group joints in place of rates of coordinates: the velocity products in their accelerations.
+"""Velocities of Lie-group joints instead of rates of coordinates: the velocity products in their accelerations.
 
-At each moment a Lie-group joint moves as a chain of joints of one degree of freedom with screws X_1 ... X_k and
-coordinates theta = 0: C = B g exp(X_1 theta_1) ... exp(X_k theta_k). The twist of the child, in its frame, is sum_j
-Ad_exp(-X_k theta_k) ... Ad_exp(-X_(j+1) theta_(j+1)) X_j theta_j', so that at theta = 0
+At each moment a Lie-group joint moves as a chain of single-DoF joints, screws X_1 ... X_k and coordinates theta = 0:
+C = B g exp(X_1 theta_1) ... exp(X_k theta_k). The twist of the child, in its frame, is sum_j Ad_exp(-X_k theta_k) ...
+Ad_exp(-X_(j+1) theta_(j+1)) X_j theta_j'. At theta = 0 this gives
     V = sum_j theta_j' X_j,    V' = sum_j theta_j'' X_j + sum_(m < j) theta_m' theta_j' [X_m, X_j].
-With V_j = theta_j' the recursions serve with theta'' in place of V'. The sum of products is in the span of the screws,
+With V_j = theta_j' the recursions apply, with theta'' instead of V'. The sum of products is in the span of the screws,
 since they span an algebra."""
 from collections.abc import Callable
 from typing import NamedTuple
@@ -22,11 +22,10 @@ from .columns import clear
 
 @kernel
 def add_shares(X: list, q: list, A: Twist, first: int, last: int, sign: float, column: list) -> None:
-    """Add to column[i], for the bodies of one joint, sign times the component along X_i of the twist A in the frame of
-    the last body.
+    """Add sign times the component along X_i of a twist to column[i], for the bodies of one joint.
 
-    The rotations are the first screws of a joint. Without their components the rest of A is a translation, which has
-    the same direction at every point."""
+    A: the twist, in the frame of the last body. The rotations are the first screws of a joint. Without their components
+    A is a translation, which has the same direction at every point."""
     for j in range(last, first, -1):
         A = Ad(q[j].C, A)
     for j in range(first, last + 1):
@@ -58,8 +57,9 @@ def last_body(q: list, i: int) -> int:
 def add_brackets(second: Vec3, qd: list, first: int, last: int, sign: float, column: list) -> None:
     """Add sign times the sum over m < j of qd_m qd_j [X_m, X_j] to column[i], for the bodies of a joint.
 
-    Its screws are turns and then slides on the axes of one frame, and so are their brackets: [rx, ry] = rz, [rx, y] = z
-    and so on. second: the angular part of the second, 0 where the joint turns about one axis alone."""
+    Its screws are rotations and then translations along the axes of one frame, and so are their brackets: [rx, ry] =
+    rz, [rx, y] = z and so on. second: the angular part of the second screw, 0 if the joint rotates about one axis
+    only."""
     if second @ second == 0.0:                                                          # rz, x, y
         column[first + 1] -= sign * (qd[first] * qd[first + 2])
         column[first + 2] += sign * (qd[first] * qd[first + 1])
@@ -77,7 +77,7 @@ def add_brackets(second: Vec3, qd: list, first: int, last: int, sign: float, col
 
 @kernel
 def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
-    """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom."""
+    """Add sign (V_i' - theta_i'') to column[i]; it is 0 for single-DoF joints."""
     first = 1
     while first < len(q):
         last = last_body(q, first)
@@ -87,7 +87,7 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
 
 
 def inverse_on_groups(algorithm: Callable) -> Callable:
-    """Return the algorithm of inverse dynamics, for velocities of Lie-group joints: theta'' in place of V'."""
+    """Return an inverse dynamics algorithm for velocities of Lie-group joints: theta'' replaces V'."""
     @kernel
     def inverse_dynamics(links, body, tau):
         add_products(links, body.q, body.qd, -1.0, body.qdd)
@@ -97,7 +97,7 @@ def inverse_on_groups(algorithm: Callable) -> Callable:
 
 @kernel
 def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
-    """Add V' - theta'' to qdd, in which there is theta''. The column tau must have served."""
+    """Add V' - theta'' to qdd, which contains theta''. The column tau is overwritten."""
     change = body.tau
     clear(change)
     add_products(links, body.q, body.qd, 1.0, change)
@@ -106,7 +106,7 @@ def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
 
 
 def forward_on_groups(algorithm: Callable) -> Callable:
-    """Return the algorithm of forward dynamics, for velocities of Lie-group joints: V' in place of theta''."""
+    """Return a forward dynamics algorithm for velocities of Lie-group joints: V' replaces theta''."""
     @kernel
     def forward_dynamics(links, body, qdd):
         algorithm(links, body, qdd)

@@ -1,4 +1,5 @@
-"""The derivatives of the Jacobian of a frame by the coordinates, in the four representations of twists."""
+"""Kinematic Hessian: derivatives of the Jacobian of a frame by the coordinates, in the four representations of
+twists."""
 import numpy as np
 
 from screw_dynamics.compiled.entry import Entry, Target
@@ -16,7 +17,7 @@ from .representations import represent_rate
 def between(q: list, i: int, i_moves_frame: bool, j: int, j_moves_frame: bool) -> bool:
     """Return True if joint j moves the frame relative to the child of joint i, where the screw of i is constant.
 
-    Where the joints move the reference, joint i itself does."""
+    If the joints move the reference, this includes joint i itself."""
     if i_moves_frame != j_moves_frame:
         return j_moves_frame
     a, b = first_body(q, i), first_body(q, j)
@@ -27,11 +28,11 @@ def between(q: list, i: int, i_moves_frame: bool, j: int, j_moves_frame: bool) -
 def hessian(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
     """Add to `out` (6, n, n) the derivative of column i of the Jacobian by q_j, at [:, i, j].
 
-    Column i, body-fixed, changes by [J_i, J_j] where joint j is between its child and the frame, [MD] (5)."""
+    The body-fixed column i changes by [J_i, J_j] if joint j is between its child and the frame, [MD] (5)."""
     parent, k, q, J = links.parent, links.coordinate, body.q, body.J
     C, D, meet = climb(links, frames, target, q, keep_column, J)
     H, j = inverse(D) @ C, frames.body[target.reference]
-    while j != meet:                                        # what moves the reference moves the frame backwards
+    while j != meet:                                        # a motion of the reference moves the frame backwards
         J[j] = -Ad_inv(H, J[j])
         j = parent[j]
     for one in range(2):

@@ -1,7 +1,7 @@
-"""Hybrid dynamics: of each joint either the effort or the acceleration is given, and the other is found.
+"""Hybrid dynamics: either the effort or the acceleration of each joint is given, and the other is computed.
 
-Forward dynamics where all efforts are given, inverse dynamics where all accelerations are; in hybrid twists, which have
-nothing to do with the name. By articulated bodies, O(n); by the mass matrix where joints share a coordinate."""
+It is forward dynamics if all efforts are given, and inverse dynamics if all accelerations are. It uses hybrid twists,
+an unrelated term. By articulated bodies, O(n); by the mass matrix if joints share a coordinate."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -25,13 +25,13 @@ from .forward_dynamics import hybrid
 from .group_rates import add_products
 from .solvers import solve_symmetric
 
-INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where that is an acceleration, else 0, and added inertia
+INPUTS = 4      # vectors (n) beside q: qd, given values, 1 for a given acceleration or 0, and added inertia
 
 
 @extends(hybrid.ArticulatedBodies)
 class DrivenArticulatedBodies(NamedTuple):
-    """Data of each articulated body, with the acceleration of its joint in place of the effort where that is given;
-    V' less theta'' of a Lie-group joint."""
+    """Data of each articulated body, with the acceleration of its joint instead of the effort if that is given; V' -
+    theta'' of a Lie-group joint."""
 
     product: Scalar
 
@@ -41,7 +41,7 @@ def articulated_bodies(links: Link, body: DrivenArticulatedBodies, out: np.ndarr
     """Add to `out` (2, n), all 0, the joint accelerations and efforts; Featherstone (2008) 9.2, [SY] (15) with given
     q''.
 
-    The effort of a driven joint is that of the wrench through it. Requires a coordinate for every joint."""
+    The effort of a driven joint is that of the wrench through it. Every joint must have its own coordinate."""
     k, qdd, tau = links.coordinate, out[0], out[1]
     hybrid.articulated_bodies(links, body, qdd)
     for i in range(1, len(k)):
@@ -52,8 +52,8 @@ def articulated_bodies(links: Link, body: DrivenArticulatedBodies, out: np.ndarr
 
 @extends(coupled.CompositeBodies)
 class DrivenCompositeBodies(NamedTuple):
-    """CompositeBodies, whether the acceleration of each joint is given, and V' less theta'' of a Lie-group
-    joint; for each coordinate whether that is given, the bias effort, and the diagonal of the mass matrix."""
+    """CompositeBodies, with a flag for a given acceleration of each joint, and V' - theta'' of a Lie-group joint. For
+    each coordinate: that flag, the bias effort, and the diagonal of the mass matrix."""
 
     driven: Scalar
     product: Scalar
@@ -66,7 +66,7 @@ class DrivenCompositeBodies(NamedTuple):
 def composite_bodies(links: Link, body: DrivenCompositeBodies, out: np.ndarray) -> None:
     """Set `out` (2, n) to the joint accelerations and efforts, from M q'' + bias = tau: Featherstone (2008) 9.1.
 
-    The upper triangle of M is reduced to the joints with given efforts and solved; the lower one gives the efforts of
+    The upper triangle of M is reduced to the joints with given efforts and solved. The lower one gives the efforts of
     the others."""
     qdd, tau = out[0], out[1]
     k, H, known, bias, diagonal, n = links.coordinate, body.H, body.known, body.bias, body.diagonal, len(qdd)
@@ -95,8 +95,8 @@ def composite_bodies(links: Link, body: DrivenCompositeBodies, out: np.ndarray) 
 
 
 def on_groups(algorithm: Callable) -> Callable:
-    """Return the algorithm for velocities of Lie-group joints: theta'' in place of V' where it is given, and V' where
-    it is found."""
+    """Return the algorithm for velocities of Lie-group joints: theta'' replaces a given V', and V' a computed
+    theta''."""
     @kernel
     def hybrid_dynamics(links, body, out):
         product = body.product
@@ -113,11 +113,11 @@ def on_groups(algorithm: Callable) -> Callable:
 _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedBodies),
                True: ("hybrid_dynamics.mass_matrix", composite_bodies, DrivenCompositeBodies)}
 per_joint_twice = kernel(lambda n, b: (2, n))
-# By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
+# By shared coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
 HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
                                  on_groups=on_groups(algorithm), rare=True)
                    for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
-LOADED = "q", "qd", "tau", "driven", "added", "F"       # what is given from compiled code
+LOADED = "q", "qd", "tau", "driven", "added", "F"       # inputs from compiled code
 for _, _, _Body in _ALGORITHMS.values():
     ws.reserve(taking(_Body, LOADED), per_joint_twice)
 
@@ -147,7 +147,8 @@ def form(shares_coordinates: bool) -> Form:
 
 @cache
 def address(shares_coordinates: bool) -> int:
-    """Return the address of the compiled function of `form`. Its arguments are addresses of arrays: workspace; q (nq);
-    inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
-    sets."""
+    """Return the address of the compiled function of `form`.
+
+    Its arguments are addresses of arrays: workspace; q (nq); inputs (INPUTS, n); external wrenches (slots, 6) on the
+    bodies, in their frames; and the output, qdd and tau (2, n)."""
     return address_of(form(shares_coordinates))

@@ -1,4 +1,4 @@
-"""The Jacobian of a frame relative to any other, and its time derivative, in the four representations of twists."""
+"""Jacobian of a frame relative to any other, and its time derivative, in the four representations of twists."""
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class JointScrews(NamedTuple):
 
 @kernel
 def column(out: np.ndarray, k: int) -> Twist:
-    """Column k as a twist."""
+    """Return column k as a twist."""
     return Twist(Vec3(out[0, k], out[1, k], out[2, k]), Vec3(out[3, k], out[4, k], out[5, k]))
 
 
@@ -61,7 +61,8 @@ def keep_column(J: list[Twist], links: Link, i: int, C: Pose, of_frame: bool) ->
 
 @kernel
 def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: bool) -> None:
-    """Store the joint's screw as keep_column does, but add that of a joint that moves the frame to the Jacobian."""
+    """Store the joint's screw as keep_column does, but add the screw of a joint that moves the frame to the
+    Jacobian."""
     J, out = store
     if of_frame:
         add_column(out, links.coordinate[i], Ad_inv(C, links.X[i]))
@@ -78,7 +79,7 @@ def jacobian(links: Link, body: JointScrews, frames: Frame, target: Target, out:
     if j == meet and target.representation == BODY:
         return
     H = inverse(D) @ C
-    while j != meet:                                        # what moves the reference moves the frame backwards
+    while j != meet:                                        # a motion of the reference moves the frame backwards
         add_column(out, k[j], -Ad_inv(H, J[j]))
         j = parent[j]
     if target.representation != BODY:

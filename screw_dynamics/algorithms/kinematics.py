@@ -1,4 +1,4 @@
-"""Forward kinematics: the poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
+"""Forward kinematics: poses of bodies and frames by the product of exponentials, body-fixed and spatial."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -32,9 +32,9 @@ def body_fixed_poses(links: Link, body: Poses) -> None:
 
 
 def displacement(Ap: Pose, A: Pose, X: Twist, q: Scalar | Placement) -> Pose:
-    """exp(Y q), Y = Ad_A X: the motion of a joint in the world frame, its parent in the reference pose Ap.
+    """Return exp(Y q), Y = Ad_A X: the motion of a joint in the world frame, with its parent in the reference pose Ap.
 
-    Of a Placement C it is Ap C A^-1."""
+    For a Placement C it is Ap C A^-1."""
     return Ap @ q.C @ inverse(A) if isinstance(q, Placement) else exp(q * Ad(A, X))
 
 
@@ -70,21 +70,21 @@ def put_pose(matrix: np.ndarray, C: Pose) -> None:
 
 @kernel
 def body_poses(links: Link, body: Poses, frames: Frame, target: Target, matrices: np.ndarray) -> None:
-    """The poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
+    """Compute the poses of all bodies' own frames in a reference frame, by the body-fixed product of exponentials."""
     body_fixed_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
 def body_poses_spatial(links: Link, body: Poses, frames: Frame, target: Target, matrices: np.ndarray) -> None:
-    """The poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
+    """Compute the poses of all bodies' own frames in a reference frame, by the spatial product of exponentials."""
     spatial_poses(links, body)
     put_poses(frames, body, target, matrices)
 
 
 @kernel
 def put_poses(frames: Frame, body: Poses, target: Target, matrices: np.ndarray) -> None:
-    """Write the poses of the bodies' own frames, which are the first of all frames, in a reference frame."""
+    """Write the poses of the bodies' own frames, which are the first ones, in a reference frame."""
     D = inverse(body.C[frames.body[target.reference]] @ frames.C[target.reference])
     for i in range(1, len(body.q)):
         put_pose(matrices[i - 1], D @ body.C[i] @ frames.C[i])
@@ -95,8 +95,8 @@ def climb(links: Link, frames: Frame, target: Target, q: list, pass_joint: Calla
           store: Any) -> tuple[Pose, Pose, int]:
     """Climb from a frame and from its reference frame to the body where their branches meet.
 
-    Calls pass_joint(store, links, i, C, of_frame) at each joint on the way: C is the pose in body i of the frame, or of
-    the reference if not of_frame. Returns the poses of both in the body where they meet, and its slot."""
+    Calls pass_joint(store, links, i, C, of_frame) at each joint: C is the pose in body i of the frame, or of the
+    reference if not of_frame. Returns the poses of both in the body where they meet, and its slot."""
     parent, E = links.parent, links.E
     C, D = over(frames.C[target.frame], q[0]), over(frames.C[target.reference], q[0])
     i, j = frames.body[target.frame], frames.body[target.reference]
@@ -112,12 +112,12 @@ def climb(links: Link, frames: Frame, target: Target, q: list, pass_joint: Calla
 
 @kernel
 def pass_by(store: Any, links: Link, i: int, C: Pose, of_frame: bool) -> None:
-    """Nothing to do at a joint."""
+    """Do nothing at a joint."""
 
 
 @kernel
 def relative_pose(links: Link, body: Poses, frames: Frame, target: Target, matrix: np.ndarray) -> None:
-    """The pose of a frame in a reference frame, by way of the body where their branches meet."""
+    """Compute the pose of a frame in a reference frame, by way of the body where their branches meet."""
     C, D, _ = climb(links, frames, target, body.q, pass_by, body)
     put_pose(matrix, inverse(D) @ C)
 

@@ -1,4 +1,4 @@
-"""The joint-space mass matrix by composite bodies, O(n d) for a tree of depth d."""
+"""Joint-space mass matrix by the composite rigid body algorithm, O(n d) for a tree of depth d."""
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from screw_dynamics.screws.se3 import Pose, dot
 
 
 class CompositeInertias(NamedTuple):
-    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, and the inertia of the
-    body with all that it carries."""
+    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, and the composite
+    inertia."""
 
     q: Scalar
     C: Pose
@@ -23,9 +23,9 @@ class CompositeInertias(NamedTuple):
 
 @kernel
 def mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None:
-    """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, M^c the composite inertia; [MD] (81) summed from the leaves.
+    """Add M(q) to H: H_kl = X_l^T Ad^T M^c X_k, with the composite inertia M^c; [MD] (81) summed from the leaves.
 
-    A coordinate that drives several bodies collects the terms of all of them."""
+    A coordinate of several bodies collects the terms of all of them."""
     for i in range(1, len(links.parent)):
         body.C[i] = pose(links.E[i], body.q[i])
     add_mass_matrix(links, body, H)

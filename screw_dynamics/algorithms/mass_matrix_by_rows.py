@@ -1,4 +1,4 @@
-"""The joint-space mass matrix of deep robots by composite bodies in the common frame, O(n d), written by rows."""
+"""Joint-space mass matrix of deep robots by composite rigid bodies in the common frame, O(n d), written by rows."""
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +16,9 @@ from .matrix_rows import number, put_carried, put_carriers, twists
 
 
 class MomentumColumns(NamedTuple):
-    """Data of each body in the algorithm: joint coordinate; pose, and inertia of the body with all that it carries,
-    in the common frame; the first body of its run and the last that it carries. By columns the joint screws, and the
-    momenta of what joints carry at the unit rate."""
+    """Data of each body in the algorithm: joint coordinate; pose and composite inertia in the common frame; the first
+    body of its run and the last one of its subtree. By columns the joint screws, and the momenta of composite bodies at
+    the unit rate."""
 
     q: Scalar
     C: Pose
@@ -31,14 +31,14 @@ class MomentumColumns(NamedTuple):
 
 @kernel
 def momentum_of_carriers(given: tuple, first: int, end: int) -> Scalar:
-    """Return the momentum of a body along the screws of columns from the first on."""
+    """Return the momentum of a body along the screws in columns beginning at `first`."""
     J, W = given
     return dot(W, twists(J[:, :end], first))
 
 
 @kernel
 def mass_matrix(links: Link, body: MomentumColumns, H: np.ndarray) -> None:
-    """Set H to M(q): H_kl = J_l^T M^c J_k, M^c the composite inertia; [MD] (81). Requires matrix_rows.is_deep."""
+    """Set H to M(q): H_kl = J_l^T M^c J_k, with the composite inertia M^c; [MD] (81). Requires matrix_rows.is_deep."""
     parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
     q, C, M, start, end, J, P = body
     place(links, q, C)

@@ -1,7 +1,7 @@
-"""Matrices over pairs of joints of deep robots, written by rows: several joints at once are places of a lane.
+"""Matrices over pairs of joints of deep robots, written by rows: several joints at once are computed on SIMD lanes.
 
-All screws are in the common frame. Where the bodies that one carries follow it, in depth-first order, they are
-consecutive columns of its row; the bodies that carry it are a few runs of consecutive columns."""
+All screws are in the common frame. Bodies are in depth-first order: the subtree of a body is a range of consecutive
+columns of its row, and the bodies that carry it are a few runs of consecutive columns."""
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 
-DEEP = 9       # joints on the way to a body, on average, from which rows are faster than climbing from each body
+DEEP = 9       # average depth of bodies from which rows are faster than climbing from each body
 
 
 def is_deep(parents: np.ndarray, coordinates: np.ndarray) -> bool:
-    """Return True if a model of these parents and coordinates is deep, its bodies are in depth-first order, and each
-    joint has a coordinate of its own, in the same order."""
+    """Return True if a model with these parents and coordinates is deep, its bodies are in depth-first order, and each
+    joint has its own coordinate, in the same order."""
     path: list[int] = []
     depths = 0
     for i, (parent, coordinate) in enumerate(zip(parents.tolist(), coordinates.tolist(), strict=True)):
@@ -43,19 +43,19 @@ def number(links: Link, start: list, end: list) -> None:
 
 @kernel
 def vectors(store: np.ndarray, row: int, first: int) -> Vec3:
-    """Three rows of a matrix in columns from the first on."""
+    """Return three rows of a matrix, in columns beginning at `first`."""
     return Vec3(taken(store, row, first), taken(store, row + 1, first), taken(store, row + 2, first))
 
 
 @kernel
 def twists(store: np.ndarray, first: int) -> Twist:
-    """Columns of a matrix (6, n) from the first on, as twists."""
+    """Return columns of a matrix (6, n), beginning at `first`, as twists."""
     return Twist(vectors(store, 0, first), vectors(store, 3, first))
 
 
 @kernel
 def put_carried(H: np.ndarray, i: int, end: int, W: np.ndarray, J: Twist) -> None:
-    """Write W_k^T J for all bodies k that body i carries to its row; W: their wrenches, (6, n)."""
+    """Write W_k^T J for all bodies k in the subtree of body i to its row; W: their wrenches, (6, n)."""
     row, W = H[:, :end], W[:, :end]
     for first in range(i, end, at_once(H)):
         V = twists(W, first)
@@ -64,7 +64,7 @@ def put_carried(H: np.ndarray, i: int, end: int, W: np.ndarray, J: Twist) -> Non
 
 @kernel
 def put_carriers(links: Link, start: list, H: np.ndarray, i: int, products: Any, given: Any) -> None:
-    """Write products(given, first, last) for all bodies that carry body i to its row: columns from the first on."""
+    """Write products(given, first, last) for all bodies that carry body i to its row: columns beginning at `first`."""
     j = links.parent[i]
     while j > 0:
         row = H[:, :j]

@@ -1,4 +1,4 @@
-"""Generalized momenta, and the generalized forces that change them: the equations of motion in first order, O(n)."""
+"""Generalized momenta, and the generalized forces that change them: Hamilton's equations of motion, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,9 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Momenta(NamedTuple):
-    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, the twist of
-    the joint's inner side, the body's twist, the upward acceleration that stands for gravity; of the body with all that
-    it carries the momentum, and the wrench that holds it against gravity."""
+    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, the twist of the
+    joint's inner side, the body's twist, the upward acceleration that represents gravity; of the composite body the
+    momentum, and the wrench that holds it against gravity."""
 
     q: Scalar
     qd: Scalar
@@ -30,9 +30,9 @@ class Momenta(NamedTuple):
 def momenta(links: Link, body: Momenta, out: np.ndarray) -> None:
     """Add to the rows of `out` (3, n): p = M(q) q', dT/dq, and g(q) = dU/dq, by the joint twists, with q' fixed.
 
-    With them p' = dT/dq - g + tau for coordinates, [MD] (79); of a Lie-group joint p' has ad_V^T p besides. dT/dq_j is
-    the power of the momentum P_j beyond the joint in [U, X_j]: as the joint moves by X_j, the twist U of its inner side
-    is seen from a frame that moves."""
+    With them p' = dT/dq - g + tau for coordinates, [MD] (79); for a Lie-group joint p' has the additional term ad_V^T
+    p. dT/dq_j is the power of the momentum P_j beyond the joint in [U, X_j]: as the joint moves by X_j, the twist U of
+    its inner side is resolved in a moving frame."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, C, U, V, a, P, W = body
     n = len(parent) - 1

@@ -1,12 +1,12 @@
 """Regressors: efforts, momenta and energies as linear functions of the inertial parameters of the bodies.
 
-Of each body the ten of Inertia in its own frame: mass, moment, and rotational inertia about the frame's origin in the
-order xx xy yy xz yz zz, which is also Pinocchio's. C. G. Atkeson, C. H. An, J. M. Hollerbach, Int. J. Robotics Research
-5(3), 1986.
+Each body has the ten parameters of Inertia in its own frame: mass, moment, and rotational inertia about the frame's
+origin in the order xx xy yy xz yz zz, as in Pinocchio. C. G. Atkeson, C. H. An, J. M. Hollerbach, Int. J. Robotics
+Research 5(3), 1986.
 
-An entry is the power of the body's wrench at unit parameter on the joint screw, which is seen from the body's frame:
-six numbers for each joint below in place of ten wrenches. The bodies of Lie-group joints that are no links have no
-inertia, and columns of zeros."""
+An entry is the power of the body's wrench, for the unit parameter, on the joint screw in the body's frame: six numbers
+for each joint below instead of ten wrenches. The bodies of Lie-group joints that are not links have no inertia, and
+columns of zeros."""
 from typing import NamedTuple
 
 import numpy as np
@@ -22,15 +22,15 @@ from .common_frame import place
 from .group_rates import add_products
 from .inverse_dynamics.newton_euler import acceleration_matrix
 
-PARAMETERS = 10         # of a body
+PARAMETERS = 10         # per body
 
 per_parameter = kernel(lambda n, b: (PARAMETERS * b,))
 per_joint_and_parameter = kernel(lambda n, b: (n, PARAMETERS * b))
 
 
 class RegressorScrews(NamedTuple):
-    """Data of each body in the recursion: coordinate, rate and acceleration of its joint; in the common frame
-    the pose of its Link's frame, joint screw, twist, and its derivative."""
+    """Data of each body in the recursion: coordinate, rate and acceleration of its joint; in the common frame the pose
+    of its Link's frame, joint screw, twist, and its derivative."""
 
     q: Scalar
     qd: Scalar
@@ -43,19 +43,18 @@ class RegressorScrews(NamedTuple):
 
 @kernel
 def has_inertia(q: list, i: int) -> bool:
-    """Return True if body i is a link: the last of those that its joint moves."""
+    """Return True if body i is a link: the last body of its joint."""
     return i + 1 == len(q) or not inner(q[i + 1])
 
 
 @kernel
 def torque_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
                      out: np.ndarray) -> None:
-    """Add to `out` (n, 10 b) Y with tau = Y p the efforts of inverse dynamics. Gravity enters as the world's
-    acceleration (0, -g).
+    """Add to `out` (n, 10 b) the regressor Y with tau = Y p, the efforts of inverse dynamics.
 
-    In the body's frame, with a = v' + w x v, S = w'~ + w~ w~ and Theta the rotational inertia, the wrench is torque
-    h x a + Theta w' + w x Theta w and force m a + S h; [MD] (42), (43). Its power on a screw U = (u, s) is m a . s
-    + h . (a x u + S^T s) + u . Theta w' + (u x w) . Theta w."""
+    Gravity enters as the world's acceleration (0, -g). In the body's frame, with a = v' + w x v, S = w'~ + w~ w~ and
+    Theta the rotational inertia, the wrench is torque h x a + Theta w' + w x Theta w and force m a + S h; [MD] (42),
+    (43). Its power on a screw U = (u, s) is m a . s + h . (a x u + S^T s) + u . Theta w' + (u x w) . Theta w."""
     parent, k, X = links.parent, links.coordinate, links.X
     q, C, J, V, Vd, like = body.q, body.C, body.J, body.V, body.Vd, body.q[0]
     V[0], Vd[0] = zero(Twist, like), over(links.X[0], like)
@@ -90,7 +89,7 @@ def torque_regressor(links: Link, body: RegressorScrews, frames: Frame, target: 
 @kernel
 def torque_regressor_on_groups(links: Link, body: RegressorScrews, frames: Frame, target: Target,
                                out: np.ndarray) -> None:
-    """Add to `out` (n, 10 b) as torque_regressor does, for velocities of Lie-group joints: theta'' in place of V'."""
+    """Add to `out` (n, 10 b) as torque_regressor does, for velocities of Lie-group joints: theta'' replaces V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
     torque_regressor(links, body, frames, target, out)
 
@@ -98,7 +97,8 @@ def torque_regressor_on_groups(links: Link, body: RegressorScrews, frames: Frame
 @kernel
 def kinetic_energy_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
                              out: np.ndarray) -> None:
-    """y with y . p = sum V^T M V / 2: of a body m v . v / 2 + h . (v x w) + w . Theta w / 2, in its frame."""
+    """Add the row y with y . p = sum V^T M V / 2: for a body m v . v / 2 + h . (v x w) + w . Theta w / 2, in its
+    frame."""
     q, V, like = body.q, body.V, body.q[0]
     V[0] = zero(Twist, like)
     for i in range(1, len(links.parent)):
@@ -118,7 +118,8 @@ def kinetic_energy_regressor(links: Link, body: RegressorScrews, frames: Frame, 
 @kernel
 def potential_energy_regressor(links: Link, body: RegressorScrews, frames: Frame, target: Target,
                                out: np.ndarray) -> None:
-    """y with y . p = -sum m g . r over the bodies: of a body -g . (m p + R h), (R, p) its frame's pose."""
+    """Add the row y with y . p = -sum m g . r over the bodies: for a body -g . (m p + R h), with its frame's pose (R,
+    p)."""
     q, C, like = body.q, body.C, body.q[0]
     C[0] = identity(like)
     up = links.X[0].linear                                  # -g

@@ -1,4 +1,4 @@
-"""The four representations of a twist, and the maps from one to another; [MK] table 3.
+"""The four representations of a twist, and the maps between them; [MK] table 3.
 
 "body": measured and resolved in the body frame. "spatial": measured at the origin of the reference frame and resolved
 in it. "hybrid": of the body frame's origin, resolved in the reference frame. "mixed": angular part resolved in the body
@@ -13,7 +13,7 @@ BODY, SPATIAL, HYBRID, MIXED = range(len(REPRESENTATIONS))
 
 @kernel
 def represent(representation: int, C: Pose, V: Twist) -> Twist:
-    """Return the body-fixed twist V of a frame of pose C, in a representation; [MK] table 3."""
+    """Return the body-fixed twist V of a frame with pose C, in a representation; [MK] table 3."""
     if representation == SPATIAL:
         return Ad(C, V)
     if representation == HYBRID:
@@ -25,8 +25,8 @@ def represent(representation: int, C: Pose, V: Twist) -> Twist:
 
 @kernel
 def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) -> Twist:
-    """Return the time derivative of represent(representation, C, X) if the frame has body-fixed twist V, and X rate
-    Xd."""
+    """Return the time derivative of represent(representation, C, X), with the body-fixed twist V of the frame and the
+    rate Xd of X."""
     w = V.angular
     if representation == SPATIAL:
         return Ad(C, Xd + ad(V, X))
@@ -39,7 +39,7 @@ def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) 
 
 @kernel
 def body_fixed(representation: int, C: Pose, V: Twist) -> Twist:
-    """Return the body-fixed twist of a frame of pose C, from any representation V: the inverse of `represent`; [MK]
+    """Return the body-fixed twist of a frame with pose C, from any representation V: the inverse of `represent`; [MK]
     3."""
     if representation == SPATIAL:
         return Ad_inv(C, V)                                                           # (54)
@@ -52,6 +52,6 @@ def body_fixed(representation: int, C: Pose, V: Twist) -> Twist:
 
 @kernel
 def converted(source: int, target: int, C: Pose, V: Twist) -> Twist:
-    """Return the twist V of a frame of pose C in the reference frame, from one representation to another; [MK] table
+    """Convert the twist V of a frame with pose C in the reference frame from one representation to another; [MK] table
     3."""
     return represent(target, C, body_fixed(source, C, V))

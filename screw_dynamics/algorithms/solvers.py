@@ -1,9 +1,9 @@
-"""M X = B for a symmetric positive definite matrix M: of trees, and of joints that share coordinates.
+"""Solvers of M X = B for a symmetric positive definite matrix M: of trees, and of joints that share coordinates.
 
-Of a tree M = L^T D L, with L as sparse as M: entry (i, j) is other than 0 only where one of the joints i and j carries
-the other; Featherstone (2008) 6.5. That requires a coordinate for every joint, in their order: i - 1 for body i.
+For a tree M = L^T D L, with L as sparse as M: entry (i, j) is nonzero only if one of the joints i and j carries the
+other; Featherstone (2008) 6.5. Every joint must have its own coordinate, in order: i - 1 for body i.
 
-B is taken row by row, as a processor takes several numbers of a row at once."""
+B is processed row by row, for SIMD."""
 import numpy as np
 
 from screw_dynamics.numbers.values import kernel
@@ -11,7 +11,7 @@ from screw_dynamics.numbers.values import kernel
 
 @kernel
 def factorize_tree(parent: np.ndarray, H: np.ndarray, n: int) -> None:
-    """Factorize H (n, n), the first part of an array, in place: its lower triangle becomes that of L, its diagonal
+    """Factorize H (n, n), the first part of an array, in place. Its lower triangle becomes that of L, its diagonal
     1 / D. Entries above the diagonal are neither read nor written."""
     for k in range(n, 0, -1):
         H[k - 1, k - 1] = 1.0 / H[k - 1, k - 1]
@@ -28,7 +28,7 @@ def factorize_tree(parent: np.ndarray, H: np.ndarray, n: int) -> None:
 
 @kernel
 def substitute_tree(parent: np.ndarray, H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H X = B for a factorized H: b (n, m) becomes X."""
+    """Solve H X = B for a factorized H: b (n, m) is replaced by X."""
     n, columns = b.shape
     for i in range(n, 0, -1):
         j = parent[i]
@@ -51,8 +51,8 @@ def substitute_tree(parent: np.ndarray, H: np.ndarray, b: np.ndarray) -> None:
 
 @kernel
 def factorize(H: np.ndarray, n: int) -> None:
-    """Factorize H (n, n), the first part of an array, in place, in about n^3 / 6 products: H = L D L^T keeps 1 / D on
-    its diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
+    """Factorize H (n, n), the first part of an array, in place, in about n^3 / 6 products: H = L D L^T has 1 / D on its
+    diagonal and D L^T above. Entries below the diagonal are neither read nor written."""
     for j in range(n):
         H[j, j] = 1.0 / H[j, j]
         for i in range(j + 1, n):
@@ -63,7 +63,7 @@ def factorize(H: np.ndarray, n: int) -> None:
 
 @kernel
 def substitute_forward(H: np.ndarray, b: np.ndarray) -> None:
-    """b (n, m) becomes L^-1 B, for H as `factorize` leaves it."""
+    """Replace b (n, m) by L^-1 B, for H as factorized by `factorize`."""
     n, columns = b.shape
     for j in range(n):
         for i in range(j + 1, n):
@@ -74,7 +74,7 @@ def substitute_forward(H: np.ndarray, b: np.ndarray) -> None:
 
 @kernel
 def substitute_back(H: np.ndarray, b: np.ndarray) -> None:
-    """b (n, m) becomes (D L^T)^-1 B, for H as `factorize` leaves it."""
+    """Replace b (n, m) by (D L^T)^-1 B, for H as factorized by `factorize`."""
     n, columns = b.shape
     for j in range(n - 1, -1, -1):
         for i in range(j + 1, n):
@@ -88,14 +88,14 @@ def substitute_back(H: np.ndarray, b: np.ndarray) -> None:
 
 @kernel
 def substitute(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H X = B for H as `factorize` leaves it: b (n, m) becomes X."""
+    """Solve H X = B for H as factorized by `factorize`: b (n, m) is replaced by X."""
     substitute_forward(H, b)
     substitute_back(H, b)
 
 
 @kernel
 def solve_symmetric(H: np.ndarray, b: np.ndarray) -> None:
-    """Solve H x = b in place: b (n,) becomes x, and H what `factorize` makes of it."""
+    """Solve H x = b in place: b (n,) is replaced by x, and H is factorized by `factorize`."""
     n = len(b)
     factorize(H, n)
     for j in range(n):

@@ -1,8 +1,8 @@
 """Changes of configurations: coordinates by sums, elements of Lie groups by products with exponentials.
 
-The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, u in the algebra,
-and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates that is q
-+ u and u' = v."""
+The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, with u in the Lie
+algebra, and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates
+this is q + u and u' = v."""
 import math
 from collections.abc import Callable
 from inspect import signature
@@ -48,26 +48,26 @@ def groups(memory: np.ndarray) -> Groups:
 
 @kernel
 def degrees(kind: int) -> int:
-    """Return the number of velocities of a joint of a kind."""
+    """Return the number of velocities of a kind of joint."""
     return 6 if kind == FREE else 1 if kind == COORDINATE else 3
 
 
 # ------------------------------------------------------------------------------------------------- on groups
 @kernel
 def vector_at(x: list, k: int) -> Vec3:
-    """Three numbers."""
+    """Return three numbers as a vector."""
     return Vec3(x[k], x[k + 1], x[k + 2])
 
 
 @kernel
 def put_vector(x: list, k: int, a: Vec3) -> None:
-    """Write three numbers."""
+    """Write a vector as three numbers."""
     x[k], x[k + 1], x[k + 2] = a.x, a.y, a.z
 
 
 @kernel
 def turn(q: list, k: int, w: Vec3, out: list) -> None:
-    """Write at out[k] the unit quaternion x y z w at q[k], times exp(w)."""
+    """Write the unit quaternion x y z w at q[k], times exp(w), at out[k]."""
     c = stumpff(0.25 * (w @ w))
     a, s = vector_at(q, k), q[k + 3]
     b, t = (0.5 * c.c1) * w, 1.0 - 0.25 * (w @ w) * c.c2                # sin and cos of half the angle
@@ -94,7 +94,7 @@ def planar_twist(w: Scalar, x: Scalar, y: Scalar) -> Twist:
 
 @kernel
 def integrate_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) -> None:
-    """out (nq) becomes q exp(h u); it is not q."""
+    """Set out (nq) to q exp(h u). It must not be q."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind == COORDINATE:
@@ -114,7 +114,7 @@ def integrate_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) -
 
 @kernel
 def difference_on_groups(space: Groups, q: list, to: list, out: list) -> None:
-    """out (n) becomes u with q exp(u) = to, joint by joint, of angles up to pi."""
+    """Set out (n) to u with q exp(u) = to, joint by joint, with angles up to pi."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind == COORDINATE:
@@ -135,7 +135,7 @@ def difference_on_groups(space: Groups, q: list, to: list, out: list) -> None:
 
 @kernel
 def displacement_rate_on_groups(space: Groups, u: list, v: list, out: list) -> None:
-    """out (n) becomes u' = dexp_(-u)^-1 v, the rate of u where the velocities at q exp(u) are v."""
+    """Set out (n) to u' = dexp_(-u)^-1 v, the rate of u for velocities v at q exp(u)."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:
@@ -153,8 +153,9 @@ def displacement_rate_on_groups(space: Groups, u: list, v: list, out: list) -> N
 
 @kernel
 def in_axes_on_groups(space: Groups, q: list, into: list, v: list, out: list) -> None:
-    """out (n) becomes the velocities v of the configuration q in the axes that joint frames have at another one: of a
-    point that moves straight on while its body turns, the same numbers."""
+    """Set out (n) to the velocities v of the configuration q, in the axes of joint frames at another configuration.
+
+    For a point that moves straight while its body rotates, the numbers stay the same."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind == COORDINATE:
@@ -173,7 +174,7 @@ def in_axes_on_groups(space: Groups, q: list, into: list, v: list, out: list) ->
 
 @kernel
 def turned_on_groups(space: Groups, h: Scalar, w: list, v: list, out: list) -> None:
-    """out (n) becomes v, turned by exp(h w) with the rotation in w (n), where a joint slides and turns."""
+    """Set out (n) to v, rotated by exp(h w) with the rotation in w (n), for joints that both translate and rotate."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:
@@ -192,8 +193,10 @@ def turned_on_groups(space: Groups, h: Scalar, w: list, v: list, out: list) -> N
 
 @kernel
 def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, out: list) -> None:
-    """out (n) becomes velocities v, which were `begin` a time h ago, in the axes of then: v less what the rates of
-    components owe to axes that turn, - h w x v of `begin`. Exactly so, else bodies that turn would gain speed."""
+    """Set out (n) to velocities v, which were `begin` a time h ago, in the axes of that time.
+
+    This is v minus the rates of components due to rotating axes, -h w x v of `begin`. It must be exact, or rotating
+    bodies would gain speed."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:
@@ -210,7 +213,7 @@ def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, ou
 
 @kernel
 def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
-    """out (n) becomes u, for which q exp(h u) is turned as by v, and slides straight on by h v in the axes of q."""
+    """Set out (n) to u, for which q exp(h u) is rotated as by v, and translates straight by h v in the axes of q."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:
@@ -228,8 +231,9 @@ def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
 
 @kernel
 def swapped(w: list, k: int) -> Twist:
-    """Return the wrench W at w[k], torque first, as a twist whose parts are force and torque: dexp_u^T W is dexp_(-u)
-    of it, as ad_u^T W is ad_(-u) of it."""
+    """Return the wrench W at w[k], torque first, as a twist with the parts force and torque.
+
+    For this twist dexp_u^T W becomes dexp_(-u), as ad_u^T W becomes ad_(-u)."""
     return Twist(vector_at(w, k + 3), vector_at(w, k))
 
 
@@ -241,8 +245,8 @@ def swapped_in_plane(w: list, k: int) -> Twist:
 
 
 def efforts_on_groups(dexp_of_rotation: Callable, dexp_of_motion: Callable) -> Callable:
-    """Return a function by which efforts or momenta w (n) become dexp_u^T w, or by the inverses of dexp become
-    dexp_u^-T w."""
+    """Return a function that maps efforts or momenta w (n) to dexp_u^T w, or, with the inverses of dexp, to dexp_u^-T
+    w."""
     @kernel
     def carry(space: Groups, u: list, w: list, out: list) -> None:
         for i in range(1, len(space.kind)):
@@ -264,7 +268,7 @@ def efforts_on_groups(dexp_of_rotation: Callable, dexp_of_motion: Callable) -> C
 
 @kernel
 def sizes_on_groups(space: Groups, q: list, out: list) -> None:
-    """out (n) becomes the size of what each velocity changes: of a coordinate, a position, or 1 for a rotation."""
+    """Set out (n) to the magnitude of each velocity's variable: of a coordinate, a position, or 1 for a rotation."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind == COORDINATE:
@@ -286,7 +290,7 @@ def place_on_groups(space: Groups, joints: Any, k: int) -> int:
 
 @kernel
 def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
-    """out (nq) becomes q at the joints whose velocities are all held, above 0 in `held` (n)."""
+    """Set out (nq) to q for joints whose velocities are all held: `held` (n) > 0."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind != INNER:
@@ -302,41 +306,41 @@ def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
 # ------------------------------------------------------------------------------------------------- on coordinates
 @kernel
 def integrate_coordinates(space: None, q: list, h: Scalar, u: list, out: list) -> None:
-    """out (n) becomes q + h u."""
+    """Set out (n) to q + h u."""
     for k in range(len(q)):
         out[k] = q[k] + h * u[k]
 
 
 @kernel
 def difference_coordinates(space: None, q: list, to: list, out: list) -> None:
-    """out (n) becomes to - q."""
+    """Set out (n) to to - q."""
     for k in range(len(q)):
         out[k] = to[k] - q[k]
 
 
 @kernel
 def copied(space: None, by: Any, v: list, out: list) -> None:
-    """out (n) becomes v, whatever moves the joints: coordinates have one axis."""
+    """Set out (n) to v, for any motion of the joints: coordinates have one axis."""
     for k in range(len(v)):
         out[k] = v[k]
 
 
 @kernel
 def copied_between(space: None, begin: Any, end: Any, v: list, out: list) -> None:
-    """out (n) becomes v, as copied."""
+    """Set out (n) to v, as `copied`."""
     copied(space, begin, v, out)
 
 
 @kernel
 def sizes_of_coordinates(space: None, q: list, out: list) -> None:
-    """out (n) becomes the sizes of q."""
+    """Set out (n) to the magnitudes of q."""
     for k in range(len(q)):
         out[k] = absolute(q[k])
 
 
 @kernel
 def put_coordinates_back(space: None, held: list, q: list, out: list) -> None:
-    """out (n) becomes q where `held` is above 0."""
+    """Set out (n) to q where `held` > 0."""
     for k in range(len(q)):
         out[k] = where(held[k] > 0.0, q[k], out[k])
 
@@ -349,7 +353,7 @@ def place_of_coordinate(space: None, joints: Any, k: int) -> int:
 
 # ------------------------------------------------------------------------------------------------- in either space
 def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
-    """Return a function of a space and more: `on_coordinates` where the space is None, else `on_groups`."""
+    """Return a function of a space and other arguments: `on_coordinates` if the space is None, else `on_groups`."""
     names = ", ".join(signature(on_groups).parameters)
     scope = {"on_coordinates": on_coordinates, "on_groups": on_groups, "types": types}
     either = eval(f"lambda {names}: (on_coordinates if space is None else on_groups)({names})", scope)
@@ -360,26 +364,28 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
     return either
 
 
-integrate = in_either(integrate_coordinates, integrate_on_groups)          # out (nq) becomes q exp(h u); out is not q
-difference = in_either(difference_coordinates, difference_on_groups)       # out (n) becomes u with q exp(u) = to
-displacement_rate = in_either(copied, displacement_rate_on_groups)         # out (n) becomes u' = dexp_(-u)^-1 v
-dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))  # out (n) becomes dexp_u^T w
-# out (n) becomes dexp_u^-T w
+integrate = in_either(integrate_coordinates, integrate_on_groups)          # out (nq) = q exp(h u); out is not q
+difference = in_either(difference_coordinates, difference_on_groups)       # out (n) = u with q exp(u) = to
+displacement_rate = in_either(copied, displacement_rate_on_groups)         # out (n) = u' = dexp_(-u)^-1 v
+dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))  # out (n) = dexp_u^T w
+# out (n) = dexp_u^-T w
 dexp_inv_transpose = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))
-in_axes = in_either(copied_between, in_axes_on_groups)  # out (n) becomes v at q, in the axes of another configuration
-turned = in_either(copied_between, turned_on_groups)    # out (n) becomes v, turned by exp(h w)
-without_turning = in_either(copied_between, without_turning_on_groups)  # out (n) becomes v, in the axes of the start
-straight = in_either(copied, straight_on_groups)        # out (n) becomes u, q exp(h u) being straight on by h v
-sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
-put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held
-place_in_q = in_either(place_of_coordinate, place_on_groups)             # where in q a velocity's coordinate is, or -1
+in_axes = in_either(copied_between, in_axes_on_groups)  # out (n) = v at q, in the axes of another configuration
+turned = in_either(copied_between, turned_on_groups)    # out (n) = v, rotated by exp(h w)
+without_turning = in_either(copied_between, without_turning_on_groups)  # out (n) = v, in the axes at the start
+straight = in_either(copied, straight_on_groups)        # out (n) = u, q exp(h u) being straight by h v
+sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) = magnitudes of variables
+put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) = q where joints are held
+place_in_q = in_either(place_of_coordinate, place_on_groups)             # index in q of a velocity's coordinate, or -1
 
 
 @kernel
 def vary(space: Any, like: Any, q: np.ndarray, qd: np.ndarray, first: int, here: list, u: list, x: list,
          v: list) -> None:
-    """x (nq) and v (n) become dual numbers of the kind of `like`, of a state q, qd that varies in the directions from
-    the one of number `first` on: along the n joint twists, and by the n velocities after them. here, u: memory."""
+    """Set x (nq) and v (n) to dual numbers, of the type of `like`, of a varying state q, qd.
+
+    It varies in the directions beginning at `first`: along the n joint twists, and by the n velocities after them.
+    here, u: memory."""
     n = len(qd)
     for k in range(len(q)):
         here[k] = over(q[k], like)

@@ -1,8 +1,8 @@
-"""Campaigns: thousands of simulated scenarios with varied parameters, and which of them violate a property.
+"""Campaigns: Monte Carlo simulation of scenarios with varied parameters, and the cases that violate a property.
 
-`parameters` are what varies, `designs` how often and where, `cases` runs one and says what its motion is worth,
-`campaign` all of them, here or on a cluster, `results` holds and keeps what came out, `report` shows it. A scenario is
-any function: nothing here knows robots."""
+`parameters`: varied parameters; `designs`: sampling designs; `cases`: a single case and its margins; `running`: all
+cases, here or on a cluster; `results`: the outcomes, in memory and on disk; `report`: an HTML page. A scenario is any
+function: nothing here depends on robots."""
 from .cases import Case, Replay
 from .designs import DESIGNS
 from .results import Campaign, load

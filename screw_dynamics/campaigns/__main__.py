@@ -13,9 +13,10 @@ from .results import REPORT, load
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a case again, list those that failed, or write the report anew; the exit code.
+    """Run a case again, list the failed cases, or write the report again. Return the exit code.
 
-    Of a replay 0 if it passes, 1 if it fails, and 3 if the motion has not the bits that it had in the campaign."""
+    For a replay it is 0 if the case passes, 1 if it fails, and 3 if the motion differs bitwise from that of the
+    campaign."""
     parser = argparse.ArgumentParser(prog="python -m screw_dynamics.campaigns", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     again = commands.add_parser("replay", help="run a case again")
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _replay(campaign, index, path):
-    """Print what a case came to, and write its motion."""
+    """Print the outcome of a case, and write its motion."""
     found = campaign.replay(index)
     print(found.case)
     if found.case.trace:
@@ -50,7 +51,7 @@ def _replay(campaign, index, path):
            False: "NOT the bits of the campaign: the scenario depends on more than its parameters and rng, or has "
                   "changed"}[found.same_bits])
     if path is not None and found.motion is not None:
-        with whole(path) as new, new.open("wb") as file:        # NumPy gives paths another name
+        with whole(path) as new, new.open("wb") as file:        # NumPy would add an extension to a path
             np.savez(file, **_arrays(found.motion))
         print(path)
     return 3 if found.same_bits is False else 0 if found.case.passed else 1

@@ -17,15 +17,15 @@ from screw_dynamics import checks
 
 from .digests import digest_of
 
-# Errors that programs make; where this package is what raises them, they are no verdict on a robot.
+# Programming errors. If this package raises them, the case has no verdict.
 BROKEN = AttributeError, NameError, LookupError, TypeError
-LIBRARIES = "numba", "numpy", "scipy"       # which raise what their callers are to blame for
-MAKERS = *LIBRARIES, "builtins", "screw_dynamics"       # of the classes of these errors
-CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
+LIBRARIES = "numba", "numpy", "scipy"       # their errors are blamed on the caller
+MAKERS = *LIBRARIES, "builtins", "screw_dynamics"       # modules of the classes of these errors
+CONTAINERS = list, dict, set, bytearray, np.ndarray     # mutable choices, which a scenario may modify
 
 
 class NoVerdict(RuntimeError):
-    """A case that says nothing of the robot: what ran it failed."""
+    """Error of a case without a verdict: the machinery that ran it failed, not the robot."""
 
 
 class Case(NamedTuple):
@@ -38,17 +38,17 @@ class Case(NamedTuple):
     parameters : dict of str to object
         Values of the parameters.
     margins : dict of str to float
-        Margin of each property. NaN where there is none: of a property that returns True or False, or after an error.
+        Margin of each property. NaN for a property that returns True or False, and after an error.
     holds : dict of str to bool
         True for each property that holds.
     error : str
         Error, or "".
     trace : str
-        Trace of the error.
+        Traceback of the error.
     digest : str
         Hash of the motion's bits.
     seconds : float
-        Time that the case took, in s.
+        Duration of the case, in s.
     """
 
     index: int
@@ -75,17 +75,17 @@ class Case(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """Case that was run again.
+    """Result of running a case again.
 
     Parameters
     ----------
     motion : object
         Motion of the case. None if the scenario raised an error.
     case : Case
-        Outcome of the case, this time.
+        Outcome of the case in this run.
     same_bits : bool or None
-        True if the motion has the bits of the campaign's, or the scenario raised the same error. None where the
-        campaign has no motion, or its bits cannot be told.
+        True if the motion is bitwise equal to that of the campaign, or the scenario raised the same error. None if
+        the campaign has no motion, or its bits are unknown.
     """
 
     motion: Any
@@ -94,20 +94,20 @@ class Replay(NamedTuple):
 
 
 def generator(seed: int, index: int) -> np.random.Generator:
-    """Return the random numbers of a case, which depend on nothing but these two."""
+    """Return the random number generator of a case, which depends on seed and index only."""
     return np.random.default_rng([seed, index])
 
 
 def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[str, Any], seed: int,
         index: int) -> tuple[Any, Case]:
-    """Return the motion of a case, None if the scenario raised an error, and what it came to. NoVerdict where this
-    package broke."""
+    """Return the motion of a case, None if the scenario raised an error, and its outcome. Raises NoVerdict if this
+    package failed."""
     started = time.perf_counter()
     motion, margins, holds = None, dict.fromkeys(properties, np.nan), dict.fromkeys(properties, False)
     error = trace = digest = ""
     try:
         motion = _a_motion(scenario(_given(values), generator(seed, index)))
-        digest = digest_of(motion)              # before properties, which may write to it
+        digest = digest_of(motion)              # before properties, which may modify the motion
         parameters = _given(values)
         for name, judge in properties.items():
             margins[name], holds[name] = judged(name, judge(motion, parameters) if _takes_two(judge) else judge(motion))
@@ -120,8 +120,8 @@ def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[
 
 
 def _is_ours(problem):
-    """Return True for an error that only a fault of this package raises, in itself or in a library that it calls; what
-    it refuses by a `raise` of its own, and what users' classes, forces and controllers raise, is a fault of theirs."""
+    """Return True for an error due to a fault of this package, in itself or in a library that it calls. Errors that it
+    raises on purpose, and errors of users' classes, forces and controllers, are the user's."""
     blamed, at = "", None
     trace = problem.__traceback__
     while trace:
@@ -137,34 +137,33 @@ def _is_ours(problem):
 
 
 def _given(values):
-    """Return the values of parameters as attributes; what is in containers as a copy, as the next case has the same
-    choice."""
+    """Return the values of parameters as attributes. Containers are copied, as the next case has the same choice."""
     return SimpleNamespace(**{name: deepcopy(x) if isinstance(x, CONTAINERS) else x for name, x in values.items()})
 
 
 def _a_motion(found):
-    """Return the result of a scenario. Raises TypeError for None, and for a generator or coroutine, which has not run
-    yet."""
+    """Return the result of a scenario. Raises TypeError for None, and for a generator or coroutine, which has not
+    run."""
     if found is None or inspect.isgenerator(found) or inspect.iscoroutine(found) or inspect.isasyncgen(found):
         raise TypeError(f"the scenario returned {checks.described(found)}, and no motion")
     return found
 
 
 def judged(name: str, found: Any) -> tuple[float, bool]:
-    """Margin and verdict of what a property returned: True or False, or a number, or several of which the least counts.
-    A margin that is NaN fails."""
+    """Return margin and verdict of a property's result: True or False, a number, or several, of which the least counts.
+    A margin of NaN fails."""
     checks.plain(f"the margin of property {name!r}", found)
     if isinstance(found, (bool, np.bool_)):
         return np.nan, bool(found)
     if isinstance(found, np.ndarray) and found.size and found.dtype.kind in "fiu":
-        found = found.min()                     # NaN if one is
+        found = found.min()                     # NaN if any entry is
     if not isinstance(found, Real):
         raise TypeError(f"property {name!r} returned {checks.described(found)}: it must be True or False, or a margin")
     return float(found), bool(found >= 0.0)
 
 
 def _takes_two(judge):
-    """Return True if a property takes the parameters besides the motion: two arguments without defaults."""
+    """Return True if a property takes motion and parameters: two arguments without defaults."""
     try:
         given = inspect.signature(judge).parameters.values()
     except ValueError:                          # of builtins

@@ -9,9 +9,9 @@ import numpy as np
 class Dependence(NamedTuple):
     """Dependence of failures on a parameter.
 
-    The largest difference of the two distributions of its values, in [0, 1], and the p-value under independence.
-    Numbers are compared by the Kolmogorov-Smirnov test, choices by the chi-squared test, with half the sum of the
-    differences."""
+    The largest difference of the distributions of its values in failed and passed cases, in [0, 1], and the p-value
+    under independence. Numbers are compared by the Kolmogorov-Smirnov test, choices by the chi-squared test, with half
+    the sum of the differences."""
 
     parameter: str
     difference: float
@@ -19,7 +19,7 @@ class Dependence(NamedTuple):
 
 
 def dependences(campaign: Any) -> list[Dependence]:
-    """Return the dependence of failures on each parameter of a Campaign, the smallest p first.
+    """Return the dependence of failures on each parameter of a Campaign, in increasing order of p.
 
     Returns an empty list if all cases failed, or none did."""
     table = campaign.table

@@ -1,5 +1,4 @@
-"""Designs of a campaign, its cases as points in the space of its parameters: shares (cases, d) of their
-probabilities."""
+"""Sampling designs of a campaign: cases as points in parameter space, probabilities (cases, d)."""
 from __future__ import annotations
 
 import inspect
@@ -13,21 +12,22 @@ from screw_dynamics import checks
 
 from .parameters import Parameter
 
-LARGEST = 10_000_000    # cases
+LARGEST = 10_000_000    # largest number of cases
 
 
 def latin_hypercube(d: int, count: int, seed: int) -> np.ndarray:
-    """Each of `count` equal parts of each parameter once."""
+    """Return a Latin hypercube sample: each of `count` equal parts of each parameter once."""
     return _of_scipy("LatinHypercube", d, seed).random(count)
 
 
 def sobol(d: int, count: int, seed: int) -> np.ndarray:
-    """Sobol's sequence, scrambled by Owen's method; even where count is a power of 2, else SciPy warns."""
+    """Return a Sobol sequence, scrambled by Owen's method. It is balanced if count is a power of 2, else SciPy
+    warns."""
     return _of_scipy("Sobol", d, seed).random(count)
 
 
 def random(d: int, count: int, seed: int) -> np.ndarray:
-    """Independent points."""
+    """Return independent points."""
     return np.random.default_rng(seed).random((count, d))
 
 
@@ -35,7 +35,7 @@ DESIGNS = {"latin_hypercube": latin_hypercube, "sobol": sobol, "random": random,
 
 
 def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, levels: int) -> np.ndarray:
-    """Return the shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing
+    """Return the probabilities (cases, d) of a design. A grid has all combinations, the last parameter changing
     fastest."""
     if checks.one_of("design", design, DESIGNS) != "grid":
         return _points(design, len(parameters), count, seed)
@@ -48,7 +48,7 @@ def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, 
 
 @lru_cache(4)
 def _points(design, d, count, seed):
-    """Return the points of a design: the cases of a test ask for them one by one."""
+    """Return the points of a design. They are cached, as the cases of a test request them one by one."""
     found = DESIGNS[design](d, count, seed)
     found.flags.writeable = False
     return found

@@ -1,4 +1,4 @@
-"""Hashes of what cases are computed from, and of what they come to: of the bits of motions, and of functions."""
+"""Hashes of the inputs and outcomes of cases: of the bits of motions, and of functions."""
 from __future__ import annotations
 
 import dataclasses
@@ -14,13 +14,13 @@ import numpy as np
 
 def digest_of(motion: Any) -> str:
     """Return a hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and
-    dataclasses; what its method digest() says, if it has one; "" if it holds something else."""
+    dataclasses, or the result of its method digest(). It is "" for other contents."""
     found = hashlib.sha256()
     return found.hexdigest()[:32] if _add(found, motion) else ""
 
 
 def _add(found, x):
-    """Add what a value holds to a hash; False if that is not known."""
+    """Add the contents of a value to a hash. Return False if they are not supported."""
     if isinstance(x, (np.ndarray, np.generic)):
         if x.dtype.hasobject:
             return False
@@ -41,8 +41,8 @@ def _add(found, x):
 
 
 def source_of(function: Any, within: tuple[int, ...] = ()) -> str:
-    """Return a hash of the source of a function, of its name if there is none, and of what is bound to it, as far as
-    that has bits or is a function. within: ids of functions to which this one is bound, not to go in circles."""
+    """Return a hash of the source of a function, or of its name if there is no source, and of its bound values that
+    have bits or are functions. within: ids of enclosing functions, against cycles."""
     kind = function if hasattr(function, "__qualname__") else type(function)
     try:
         text = inspect.getsource(kind)
@@ -54,8 +54,7 @@ def source_of(function: Any, within: tuple[int, ...] = ()) -> str:
 
 
 def _bound(function):
-    """Return what a function is computed from besides its arguments: of a closure, a partial one, a method or an
-    object."""
+    """Return the bound values of a closure, a partial function, a method or an object."""
     if isinstance(function, partial):
         return [function.func, *function.args, *function.keywords, *function.keywords.values()]
     if inspect.ismethod(function):
@@ -63,7 +62,7 @@ def _bound(function):
     if inspect.isfunction(function):
         found = [function.__defaults__, function.__kwdefaults__]
         for cell in function.__closure__ or ():
-            with suppress(ValueError):          # of a cell that is empty
+            with suppress(ValueError):          # of an empty cell
                 found.append(cell.cell_contents)
         return found
     return list(vars(function).values()) if hasattr(function, "__dict__") and not isinstance(function, type) else []

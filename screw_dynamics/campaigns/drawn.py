@@ -1,4 +1,4 @@
-"""One case of a test that is run in many: what the fixture `campaign` of the pytest plugin is."""
+"""A single case of a test that runs many: the fixture `campaign` of the pytest plugin."""
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +12,8 @@ from .parameters import parameters_of
 
 
 class Drawn:
-    """The values of parameters in a case, each an attribute; `values`, all by name; `index`, the case's number, and
-    `rng`, random numbers of its own."""
+    """The values of parameters in a case as attributes. `values`: all by name; `index`: the case's number; `rng`: its
+    own random number generator."""
 
     def __init__(self, values: Mapping[str, Any], index: int, rng: np.random.Generator):
         self.values, self.index, self.rng = dict(values), index, rng
@@ -25,7 +25,7 @@ class Drawn:
 
 def drawn(parameters: Mapping[str, Any], *, count: int, index: int, design: str = "latin_hypercube",
           seed: int = 0) -> Drawn:
-    """Case `index` of `count` ones of a design with this seed; parameters as in `campaign`."""
+    """Return case `index` of `count` of a design with this seed; parameters as in `campaign`."""
     varied = parameters_of(parameters)
     if taken := [p.name for p in varied if p.name in ("values", "rng")]:
         raise ValueError(f"parameter {taken[0]!r}: a case has something else by this name")

@@ -1,4 +1,4 @@
-"""Parameters of a campaign: ranges, choices and distributions, each as a function of a number in (0, 1)."""
+"""Parameters of a campaign: ranges, choices and distributions, each by its quantile function on (0, 1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from screw_dynamics import checks
 from .digests import digest_of
 
 RESERVED = "index", "passed", "error", "trace", "digest", "seconds"     # other columns of the table
-LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles
+LEAST = 2.0**-53        # distance from 0 and 1, where distributions have no finite quantiles
 SAMPLED = (np.arange(16) + 0.5) / 16
 
 
 class Parameter(NamedTuple):
-    """A parameter of a campaign: its name, and a range, choices or a distribution, the others being None."""
+    """A parameter of a campaign: its name, and a range, choices or a distribution. The other two are None."""
 
     name: str
     range: tuple[float, float] | None = None
@@ -35,20 +35,20 @@ class Parameter(NamedTuple):
         return float(self.distribution.ppf(min(max(u, LEAST), 1.0 - LEAST)))
 
     def count(self, levels: int) -> int:
-        """Return the number of its levels in a grid."""
+        """Return the number of the parameter's levels in a grid."""
         return levels if self.choices is None else len(self.choices)
 
     def shares(self, levels: int) -> np.ndarray:
         """Return the probabilities of the levels of a grid.
 
-        Levels are the choices, points of a range with both ends, or the medians of intervals of equal probability of a
-        distribution."""
+        Levels are the choices, points of a range including both ends, or the medians of intervals of equal probability
+        of a distribution."""
         if self.choices is not None:
             return (np.arange(len(self.choices)) + 0.5) / len(self.choices)
         return np.linspace(0.0, 1.0, levels) if self.range is not None else (np.arange(levels) + 0.5) / levels
 
     def in_words(self) -> str:
-        """Return the range, choices or distribution in words."""
+        """Return a description of the range, choices or distribution."""
         if self.choices is not None:
             return "one of " + ", ".join(map(checks.described, self.choices))
         if self.range is not None:
@@ -58,13 +58,13 @@ class Parameter(NamedTuple):
         return f"{self.distribution.dist.name}({named})"
 
     def digest(self) -> str:
-        """Return a hash of its choices, as far as these have bits, or of some values of what else it varies over."""
+        """Return a hash of the choices, if they have bits, or of some quantiles of a range or distribution."""
         return digest_of(self.choices if self.choices is not None else [self.at(u) for u in SAMPLED])
 
 
 def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Return the parameters {name: (low, high), a list or range of choices, or a frozen distribution of
-    scipy.stats}."""
+    """Return the parameters from {name: (low, high), a list or range of choices, or a frozen scipy.stats
+    distribution}."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"parameters {checks.described(given)} must be {{name: range, choices or distribution}}, with "
                          "at least one")

@@ -1,4 +1,4 @@
-"""The plan of a campaign: all that its cases are computed from, which other processes read from its folder."""
+"""The plan of a campaign: all inputs of its cases, which other processes read from its folder."""
 from __future__ import annotations
 
 import os
@@ -44,7 +44,7 @@ class Plan:
 
     @lazy
     def shares(self) -> np.ndarray:
-        """The shares (cases, d) of the probabilities of the parameters."""
+        """The probabilities (cases, d) of the parameters' quantiles."""
         return designs.shares(self.parameters, self.design, self.count, self.seed, self.levels)
 
     def values(self, index: int) -> dict[str, Any]:
@@ -55,11 +55,11 @@ class Plan:
                 for parameter, u in zip(self.parameters, self.shares[index], strict=True)}
 
     def run(self, index: int) -> tuple[Any, cases.Case]:
-        """Return the motion of a case, and what it came to."""
+        """Run a case, and return its motion and outcome."""
         return cases.run(self.scenario, self.properties, self.values(index), self.seed, index)
 
     def in_words(self) -> dict[str, str]:
-        """Return what identifies this plan, {what: words}, also in another process."""
+        """Return a description {key: text} that identifies this plan, also in another process."""
         varied = {f"parameter {p.name}": p.in_words() for p in self.parameters}
         varied |= {f"hash of the values of {p.name}": p.digest() for p in self.parameters}
         known = {f"source of {name}": source for name, source in self.sources.items()}
@@ -67,7 +67,7 @@ class Plan:
                 "seed": str(self.seed), **varied, **known}
 
     def keep(self, folder: Path) -> None:
-        """Write the plan into its folder. Raises ValueError if that has another one, with what differs."""
+        """Write the plan into its folder. Raises ValueError with the differences if the folder has another plan."""
         import cloudpickle
         if (folder / FILE).exists():
             mine, theirs = self.in_words(), kept(folder).in_words()
@@ -82,8 +82,8 @@ class Plan:
 
 
 def kept(folder: Path) -> Plan:
-    """Return the plan in a folder, which is code: only from somebody whom you trust. Modules are looked for where they
-    were found when it was written, too."""
+    """Return the plan in a folder. It contains code: load only trusted folders. Modules are also searched where they
+    were when it was written."""
     try:
         found = pickle.loads((folder / FILE).read_bytes())
     except FileNotFoundError:
@@ -94,12 +94,12 @@ def kept(folder: Path) -> Plan:
 
 @lru_cache(4)
 def kept_once(folder: str, identity: str) -> Plan:
-    """Return the plan in a folder, which a worker reads once."""
+    """Return the plan in a folder, which is cached in a worker."""
     return kept(Path(folder))
 
 
 def _named(properties: Any) -> dict[str, Callable]:
-    """Properties {name: function}, from a mapping, or functions with the names that they have."""
+    """Return properties {name: function} from a mapping, or from functions by their names."""
     if isinstance(properties, Mapping):
         found = dict(properties)
     else:

@@ -1,4 +1,4 @@
-"""The report of a campaign: a page with its failures, the commands that run them again, and pictures."""
+"""The report of a campaign: a page with failures, the commands to run them again, and figures."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,14 +10,14 @@ from screw_dynamics.logs.page import Page
 
 from .dependence import dependences
 
-SHOWN = 6               # parameters with pictures
+SHOWN = 6               # number of parameters with figures
 BINS = 24
-LONGEST = 12            # letters of a choice at an axis
+LONGEST = 12            # largest number of letters of a choice on an axis
 FAILED, PASSED = "#c0392b", "#95a5a6"
 
 
 def write_report(campaign: Any, path: Path) -> None:
-    """Write the page, which needs nothing beside it; without matplotlib it has no pictures, and says so."""
+    """Write the page, a single file. Without matplotlib it has no figures, and a note."""
     page(campaign).write(path)
 
 
@@ -50,16 +50,16 @@ def page(campaign: Any) -> Page:
 
 
 def _property(campaign, name):
-    """Return the row of a property: how often it fails, and its least margin."""
+    """Return the row of a property: its number of failures, and its least margin."""
     known = [case for case in campaign.cases if not np.isnan(case.margins[name])]
     judged = [case for case in campaign.cases if not case.error or not np.isnan(case.margins[name])]
-    row = {"property": name, "fails": sum(not case.holds[name] for case in judged)}        # errors are counted apart
+    row = {"property": name, "fails": sum(not case.holds[name] for case in judged)}        # errors have their own count
     least = min(known, key=lambda case: case.margins[name], default=None)
     return row | ({"least margin": least.margins[name], "in case": least.index} if least else {})
 
 
 def _failure(campaign, case):
-    """Return a case that failed: its parameters, why, and the command that runs it again."""
+    """Return the row of a failed case: its parameters, the reason, and the command to run it again."""
     why = case.error or ", ".join(name if np.isnan(case.margins[name]) else f"{name} {case.margins[name]:.4g}"
                                   for name, holds in case.holds.items() if not holds)
     return {"case": case.index, "parameters": ", ".join(f"{name}={_short(x)}" for name, x in case.parameters.items()),
@@ -72,7 +72,7 @@ def _short(x):
 
 # ------------------------------------------------------------------------------------------------- pictures
 def _pictures(found, campaign, first):
-    """Pictures, of the parameters that failures depend on most; a sentence in their place without matplotlib."""
+    """Add figures of the parameters on which failures depend most, or a note if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -99,7 +99,7 @@ def _panels(figure, names):
 
 
 def _numbers(ax, values, along="x"):
-    """Values to draw along an axis: numbers, or the places of texts with ticks for them."""
+    """Return values to plot along an axis: numbers, or tick positions of texts."""
     if values.dtype.kind in "fiu":
         return values
     kinds, where = np.unique(values.astype(str), return_inverse=True)
@@ -109,7 +109,7 @@ def _numbers(ax, values, along="x"):
 
 
 def _histograms(figure, table, names):
-    """Draw histograms of the cases that failed and passed, by each parameter."""
+    """Plot histograms of failed and passed cases, by each parameter."""
     for ax, name in _panels(figure, names):
         values, passed = _numbers(ax, table[name]), table["passed"]
         few = values.dtype.kind == "i" and np.ptp(values) < BINS
@@ -124,7 +124,7 @@ def _histograms(figure, table, names):
 
 
 def _margins(figure, table, names, margin):
-    """A margin by each parameter."""
+    """Plot a margin over each parameter."""
     for ax, name in _panels(figure, names):
         y = table[margin]
         shown = np.isfinite(y)
@@ -136,7 +136,7 @@ def _margins(figure, table, names, margin):
 
 
 def _pair(figure, table, names):
-    """Draw the cases that failed and passed, by the two parameters that failures depend on most."""
+    """Plot failed and passed cases over the two parameters on which failures depend most."""
     ax = figure.subplots()
     x, y = (_numbers(ax, table[name], along) for name, along in zip(names, "xy", strict=True))
     for passed, color, label in ((True, PASSED, "passed"), (False, FAILED, "failed")):

@@ -1,4 +1,4 @@
-"""Results of a campaign: its cases as a table, its failures, and how each of them is run again."""
+"""Results of a campaign: its cases as a table, its failures, and the commands to run them again."""
 from __future__ import annotations
 
 import os
@@ -28,14 +28,14 @@ class Campaign:
     plan : Plan
         Scenario, parameters, properties and design of the campaign.
     found : sequence of Case
-        Outcomes of the cases. The plan gives the values of their parameters.
+        Outcomes of the cases. The values of their parameters are computed from the plan.
     folder : Path, optional
-        Folder where the campaign is kept.
+        Folder of the campaign on disk.
 
     Notes
     -----
-    Its attributes are ``cases``, ``table`` {column: array} with a row per case, ``failures``, the numbers of the cases
-    that failed, and ``folder``, which is None without one.
+    Attributes are ``cases``; ``table`` {column: array} with a row per case; ``failures``, the indices of the failed
+    cases; and ``folder``, which may be None.
     """
 
     def __init__(self, plan: Plan, found: Sequence[Case], folder: Path | None = None):
@@ -47,13 +47,13 @@ class Campaign:
 
     @property
     def failures(self) -> list[int]:
-        """The numbers of the cases in which a property failed, or that raised an error."""
+        """The indices of the cases in which a property failed or an error was raised."""
         return [case.index for case in self.cases if not case.passed]
 
     @property
     def table(self) -> dict[str, np.ndarray]:
-        """Columns (cases,): index, the parameters, the margin of each property (NaN where it says yes or no), whether
-        it holds as <property>_holds, passed, error, digest and seconds."""
+        """The table of columns (cases,): index, the parameters, the margin of each property (NaN if it returns a bool),
+        its verdict <property>_holds, passed, error, digest and seconds."""
         cases = self.cases
         columns = {"index": np.array([case.index for case in cases])}
         for parameter in self.plan.parameters:
@@ -68,19 +68,19 @@ class Campaign:
         return columns
 
     def probability_of_failure(self) -> tuple[float, float, float]:
-        """Return the share of failures, with its 95 % confidence interval.
+        """Return the share of failed cases, with its 95 % confidence interval.
 
         Returns
         -------
         share : float
-            Number of failures by number of cases.
+            Number of failures divided by number of cases.
         low, high : float
             Ends of the interval by Clopper and Pearson.
 
         Notes
         -----
-        The interval holds for the design "random". With "latin_hypercube" and "sobol" the share is closer as a rule. In
-        a grid it is no probability.
+        The interval is valid for the design "random". With "latin_hypercube" and "sobol" the share is usually closer.
+        For a grid it is not a probability.
         """
         from scipy.stats import binomtest
         failed = len(self.failures)
@@ -98,7 +98,7 @@ class Campaign:
         Returns
         -------
         Replay
-            Motion and outcome of this run, and whether the motion has the same bits.
+            Motion and outcome of this run, and a flag for a bitwise equal motion.
         """
         motion, case = self.plan.run(index)
         before = self.cases[index]
@@ -108,7 +108,7 @@ class Campaign:
         return Replay(motion, case, same)
 
     def command(self, index: int) -> str:
-        """Return the command that runs a case again.
+        """Return the command to run a case again.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Campaign:
         Returns
         -------
         str
-            Command line of a shell.
+            Shell command line.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Campaign:
         Parameters
         ----------
         folder : str or path, optional
-            Folder for both, which is made. By default the campaign's own.
+            Folder for both, which is created. By default the campaign's own.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class Campaign:
 
         Notes
         -----
-        The table takes the extra [logs]. The report has pictures if matplotlib is installed.
+        The table requires the extra [logs]. The report has figures if matplotlib is installed.
         """
         from .report import write_report
         target = Path(folder) if folder is not None else self.folder
@@ -162,12 +162,12 @@ class Campaign:
 
 
 def load(folder: str | os.PathLike) -> Campaign:
-    """Load the campaign in a folder.
+    """Load a campaign from a folder.
 
     Parameters
     ----------
     folder : str or path
-        Folder of the campaign. It contains code, a pickled plan: load only folders of somebody whom you trust.
+        Folder of the campaign. It contains code, a pickled plan: load only trusted folders.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def load(folder: str | os.PathLike) -> Campaign:
     Raises
     ------
     ValueError
-        If the campaign has not ended.
+        If the campaign is not complete.
     ImportError
         If pyarrow, of the extra [logs], is not installed.
     """
@@ -199,7 +199,7 @@ def load(folder: str | os.PathLike) -> Campaign:
 
 
 def write_parquet(campaign: Campaign, path: Path) -> None:
-    """Write the table of a campaign, with its plan in words as the file's metadata."""
+    """Write the table of a campaign, with a description of its plan as the file's metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     columns = {name: column.tolist() for name, column in campaign.table.items()}
@@ -211,7 +211,7 @@ def write_parquet(campaign: Campaign, path: Path) -> None:
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:
-    """Values as an array of numbers, of truth values or of text."""
+    """Return values as an array of numbers, bools or text."""
     if all(isinstance(x, (bool, np.bool_)) for x in values):
         return np.array(values, dtype=bool)
     if all(isinstance(x, (int, float, np.number)) and not isinstance(x, bool) for x in values):

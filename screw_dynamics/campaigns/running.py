@@ -16,44 +16,44 @@ from .plan import Plan, kept_once
 from .results import Campaign
 
 NEEDED = "cloudpickle", "distributed", "pyarrow"
-PARTS = "parts"         # of the folder: what workers wrote
+PARTS = "parts"         # subfolder of the workers' results
 
 
 def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapping[str, Callable] | Iterable[Callable],
              count: int = 128, design: str = "latin_hypercube", seed: int = 0, *, levels: int = 5,
              out: str | os.PathLike | None = None, scheduler: Any = None, workers: int | None = None,
              timeout: float | None = None, together: int = 1, progress: bool = False) -> Campaign:
-    """Run a scenario in many cases, and find those in which a property fails.
+    """Run a scenario in many cases, and find the cases in which a property fails.
 
     Parameters
     ----------
     scenario : callable
-        Function ``scenario(parameters, rng)`` that returns a motion: what ``rollout`` returns, a recording of a test,
-        arrays, or a dict of them. ``parameters`` has the parameters of a case as attributes, ``rng`` is a
-        numpy.random.Generator of the case's own. The motion must depend on these two alone.
+        Function ``scenario(parameters, rng)`` that returns a motion: the result of ``rollout``, a recording of a test,
+        arrays, or a dict of them. ``parameters`` has the parameters of a case as attributes, ``rng`` is the case's own
+        numpy.random.Generator. The motion must depend on these two only.
     parameters : dict of str to tuple, list, range or frozen distribution
-        What varies, by name: a range ``(low, high)``, a list or range of choices, or a frozen distribution of
-        scipy.stats.
+        Varied parameters by name: a range ``(low, high)``, a list or range of choices, or a frozen scipy.stats
+        distribution.
     properties : dict of str to callable, or iterable of callable
         Functions of the motion, or of motion and parameters, by name. Each returns True or False, or a margin, which
         fails if it is negative or NaN. The least entry of an array counts.
     count : int, optional
-        Number of cases. A grid has its own, whatever this is.
+        Number of cases. A grid ignores it.
     design : {"latin_hypercube", "sobol", "random", "grid"}, optional
         Design of the cases. A grid has all combinations of ``levels`` of each parameter, and of all choices.
     seed : int, optional
-        Seed of the campaign. The same seed is the same campaign.
+        Seed of the campaign. Equal seeds give equal campaigns.
     levels : int, optional
         Levels of each range or distribution in a grid.
     out : str or path, optional
-        Folder for a Parquet table and a report with pictures, and for what workers need; it takes the extra [logs].
-        Without one the cases run one by one in this process.
+        Folder for a Parquet table, a report with figures, and data for workers; it requires the extra [logs]. Without
+        one the cases run sequentially in this process.
     scheduler : str or distributed.Client, optional
-        Scheduler of Dask that runs the cases, as of ``logs.each``.
+        Dask scheduler for the cases, as in ``logs.each``.
     workers : int, optional
-        Number of processes of this machine that run the cases, where there is no scheduler.
+        Number of local processes for the cases, if there is no scheduler.
     timeout : float, optional
-        Longest time of a task, in s.
+        Largest duration of a task, in s.
     together : int, optional
         Cases per task.
     progress : bool, optional
@@ -67,18 +67,18 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     Raises
     ------
     ValueError
-        If an argument cannot be used, which is named, or the folder has another campaign.
+        If an argument is invalid, which is named, or the folder has another campaign.
     RuntimeError
-        If it is this package that broke, or workers cannot load the scenario.
+        If this package failed, or workers cannot load the scenario.
     ImportError
-        If there is a folder, and the extra [logs] is not installed.
+        If a folder is given, and the extra [logs] is not installed.
     OSError
-        If there is no room for the table or the report. All cases are done and kept then.
+        If the disk is full for the table or the report. All cases are complete and saved then.
 
     Notes
     -----
-    With a folder, cases are run by ``logs.each``. What is done is not done again when the same call is repeated. An
-    error is a failure of its case.
+    With a folder, cases are run by ``logs.each``. When the same call is repeated, completed cases are not run
+    again. An error is a failure of its case.
     """
     plan = Plan(scenario, parameters_of(parameters), properties, checks.one_of("design", design, DESIGNS), count,
                 seed, levels)
@@ -106,7 +106,7 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
 
 
 def _on_workers(each, plan, folder, together, how):
-    """Return the cases, run by each()."""
+    """Run the cases by each(), and return them."""
     items = [(first, min(first + together, plan.count)) for first in range(0, plan.count, together)]
     rows = each(run_some, items, folder / PARTS, {"folder": str(folder), "identity": str(plan.in_words())}, **how)
     found = []
@@ -119,7 +119,7 @@ def _on_workers(each, plan, folder, together, how):
 
 
 def run_some(item: tuple[int, int], folder: str, identity: str) -> dict[str, Any]:
-    """Run the cases first, ..., last - 1 of the campaign in a folder: a row for `each`."""
+    """Run the cases first, ..., last - 1 of the campaign in a folder, and return a row for `each`."""
     try:
         plan = kept_once(folder, identity)
     except Exception as error:
@@ -129,7 +129,7 @@ def run_some(item: tuple[int, int], folder: str, identity: str) -> dict[str, Any
 
 
 def _packed(case):
-    """Return a case as a list that JSON holds exactly; values of parameters, which may be anything, follow from the
+    """Return a case as a list that JSON represents exactly. Values of parameters, of any type, are computed from the
     plan."""
     return [case.index, list(case.margins), list(case.margins.values()), [case.holds[name] for name in case.margins],
             case.error, case.trace, case.digest, case.seconds]
@@ -142,7 +142,7 @@ def _unpacked(packed):
 
 
 def _lost(plan, index, error, first, last):
-    """Return a case whose worker died or ran out of time, with the others of its task."""
+    """Return the case of a worker that died or timed out, with the others of its task."""
     among = f" (one of the cases {first} to {last - 1} of its task)" if last - first > 1 else ""
     names = plan.properties
     return Case(index, {}, dict.fromkeys(names, float("nan")), dict.fromkeys(names, False), f"{error}{among}", "", "",

@@ -1,7 +1,8 @@
-"""Forces on a robot besides its joints' efforts: friction, springs, stops, wrenches, drag, and what users add.
+"""Force elements: forces on a robot besides joint efforts, such as friction, springs, stops, wrenches, drag, user
+functions.
 
-An element is a law, kernels of its effort or wrench and of the energy that it stores, and the numbers of one place. One
-sum of elements (kernels.py) serves all that moves a robot: its efforts, their exact derivatives, energy and power."""
+An element is a force law (kernels of its effort or wrench and of its stored energy) with the numbers for one location.
+One sum of elements (kernels.py) serves all simulations: it computes efforts, exact derivatives, energy and power."""
 from .custom import Custom
 from .drag import Drag
 from .element import KINDS, Element, elements_of

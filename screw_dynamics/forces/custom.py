@@ -1,4 +1,4 @@
-"""A force of the user's: a function of the state, compiled."""
+"""User-defined force element: a compiled function of the state."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -22,23 +22,23 @@ PARAMETERS = "t", "q", "qd", "p", "tau"
 
 @dataclass(frozen=True)
 class Custom(Element):
-    """A force that a function of the state computes, which Numba can compile.
+    """A force element that computes joint efforts by a user-defined function, which Numba must be able to compile.
 
     Parameters
     ----------
     function : callable
-        A function(t, q, qd, p, tau) with parameters of these names. It sets the joint efforts tau (n,), N m and N,
-        which are 0 before, from the time t, s, the configuration q (nq,), the velocities qd (n,), and its own numbers
-        p. It can write only tau.
+        A function(t, q, qd, p, tau) with parameters of these names. It sets the joint efforts tau (n,), N m and N, from
+        the time t, s, the configuration q (nq,), the velocities qd (n,), and the parameters p. tau is 0 before. Only
+        tau is writable.
     parameters : array_like (k,), optional
-        The numbers p. They may change without compiling again.
+        The parameters p. They may change without compiling again.
 
     Notes
     -----
-    The function computes with single numbers, ``q[0]`` or ``tau[1]``, by operators, comparisons, and functions of math
-    or numpy. So its derivatives follow from it, exact, and need not be given.
+    The function must compute with scalars, such as ``q[0]`` or ``tau[1]``, by operators, comparisons, and functions of
+    math or numpy. Its exact derivatives are then computed automatically.
 
-    On lanes it is called for one state after the other. All of its power counts as work.
+    On SIMD lanes it is called for one state after the other. All of its power counts as work.
     """
 
     function: Callable
@@ -46,25 +46,25 @@ class Custom(Element):
 
     @property
     def law(self) -> CustomLaw:         # type: ignore[override]
-        """The function, jitted."""
+        """The jitted function."""
         return law_of(self.function, max(1, len(self.parameters)))
 
     @property
     def name(self) -> str:
-        """The name of the function, which distinguishes it from others."""
+        """The name of the function, which is unique."""
         python = check(self.function)
         return f"{python.__qualname__} of {len(self.parameters)} numbers at {id(self.function):x}"
 
     @property
     def key(self) -> Hashable:
-        """A hash of the function's code and of all that it refers to; None if there is none."""
+        """A hash of the function's code and of everything it refers to; None if there is no hash."""
         return fingerprint(self.function).key
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the parameters of the function.
 
-        One row with the parameters, or with 0 if there are none. Raises ValueError if the robot has no joint,
-        or the parameters are not finite numbers.
+        It is 0 if there are no parameters. Raises ValueError if the robot has no joint, or the parameters are not
+        finite numbers.
         """
         if robot.model.n == 0:
             raise ValueError(f"{self}: the robot has no joint")
@@ -72,7 +72,7 @@ class Custom(Element):
 
 
 def check(function: Callable) -> FunctionType:
-    """Return a function of t, q, qd, p and tau, by these names, without Numba. Raises ValueError unless it is one."""
+    """Return a function of t, q, qd, p and tau, by these names, without Numba. Raises ValueError otherwise."""
     python = getattr(function, "py_func", function)
     must = "it must be a function(t, q, qd, p, tau)"
     if not isinstance(python, FunctionType):
@@ -88,7 +88,7 @@ def check(function: Callable) -> FunctionType:
 
 @lru_cache(64)
 def law_of(function: Callable, width: int) -> CustomLaw:
-    """Return the law of a user's function, which gets its arguments by name."""
+    """Return the law of a user-defined function, which is called with keyword arguments."""
     if PLAIN:
         python = getattr(function, "py_func", function)
         return CustomLaw(width, lambda t, q, qd, p, tau: returns_nothing(
@@ -97,19 +97,19 @@ def law_of(function: Callable, width: int) -> CustomLaw:
 
 
 def _call_of(function):
-    """Return a function to compile, which calls the user's, jitted, with arguments by name."""
+    """Return a function to compile that calls the user's jitted function with keyword arguments."""
     jitted = bounds_checked(function, error_model="numpy")
     return lambda t, q, qd, p, tau: returns_nothing(jitted(
         t=t, q=as_array(q), qd=as_array(qd), p=as_array(p), tau=as_array(tau)))
 
 
 def why_not_compiled(function: Callable, error: Exception) -> str:
-    """Return the reason that a sum with this function cannot be compiled; "" if the function is not the cause."""
+    """Return the reason why a sum with this function cannot be compiled; "" if the function is not the cause."""
     name, vector = function.__name__, types.float64[::1]
     given = (vector.copy(readonly=True),) * 3
     try:
         jit(_call_of(function)).compile((types.float64, *given, vector))
-    except Exception as alone:                          # Numba has errors of its own
+    except Exception as alone:                          # Numba has its own errors
         where, reason = why_not(function, alone)
         if reason == READONLY:
             reason = "it writes q, qd, p or a constant of the module; it must set tau alone"

@@ -1,4 +1,4 @@
-"""Drag: what a fluid does to a link that moves through it."""
+"""Drag of a fluid on a moving link."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from .laws import LinkLaw, Push
 from .point_spring import vector, velocity
 
 POINT, FLOW, LINEAR, QUADRATIC, TURNING = 0, 3, 6, 7, 8
-TINY = 1e-24        # m^2/s^2: what rests has no direction
+TINY = 1e-24        # m^2/s^2: a point at rest has no direction
 
 
 @kernel
 def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
-    """-(c_1 + c_2 |u|) u at a point that moves through the fluid with u, and -c_t w against its turning."""
+    """Return -(c_1 + c_2 |u|) u at a point with the velocity u relative to the fluid, and the torque -c_t w."""
     x = B @ vector(p, s + POINT)
     u = velocity(V, x) - vector(p, s + FLOW)
     c = p[s + LINEAR] + p[s + QUADRATIC] * sqrt(u @ u + TINY)
@@ -33,12 +33,12 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
 @built_in
 @dataclass(frozen=True)
 class Drag(Element):
-    """The drag of a fluid on a link that moves through it.
+    """Drag of a fluid on a moving link.
 
     Parameters
     ----------
     link : str
-        Link on which the fluid acts.
+        Link on which the drag acts.
     linear : float, optional
         Linear coefficient, N s/m, >= 0.
     quadratic : float, optional
@@ -52,7 +52,7 @@ class Drag(Element):
 
     Notes
     -----
-    The force at the point is ``-(linear + quadratic |u|) u``, where u is the velocity of the point less `flow`. The
+    The force at the point is ``-(linear + quadratic |u|) u``, where u is the velocity of the point minus `flow`. The
     torque is ``-turning w``, where w is the link's angular velocity.
     """
 

@@ -1,4 +1,4 @@
-"""Base of force elements: a law, where it acts, and its numbers."""
+"""Base class of force elements: a force law, its location, and its numbers."""
 from __future__ import annotations
 
 import math
@@ -16,26 +16,27 @@ from .laws import CoordinateLaw, LinkLaw, PairLaw
 
 
 class Element:
-    """A force that acts on a robot besides its joints' efforts: a frozen dataclass of names and numbers.
+    """Base class of force elements, which act on a robot besides joint efforts: a frozen dataclass of names and
+    numbers.
 
-    Another element is a class of its own in a file of its own: its `law`, and `rows`, the numbers that the law reads,
-    one row for each place where it acts. Mappings are kept as tuples of pairs."""
+    Each element is a class in its own file, with a `law` and `rows`, the numbers for the law, one row for each
+    location. Mappings are stored as tuples of pairs."""
 
     law: ClassVar[CoordinateLaw | PairLaw | LinkLaw]
 
     def __post_init__(self):
-        for name, x in vars(self).items():          # so that elements can be told apart, and are immutable
+        for name, x in vars(self).items():          # for elements that are comparable and immutable
             plain(f"{name} of {type(self).__name__}", x)
-            if _has_truth(fixed := _fixed(x)):      # True is equal to 1, but may be meant for something else
+            if _has_truth(fixed := _fixed(x)):      # True is equal to 1, but may have another meaning
                 raise ValueError(f"{name} of {type(self).__name__} is {described(fixed)}, must not be True or False")
             object.__setattr__(self, name, fixed)
 
     def __str__(self) -> str:
-        """Return the element as error messages show it."""
+        """Return the element as text for error messages."""
         return described(self)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return a row of numbers for each place where the element acts.
+        """Return a row of numbers for each location of the element.
 
         Parameters
         ----------
@@ -45,12 +46,12 @@ class Element:
         Returns
         -------
         list of list of float
-            For each place the place itself, and the element's numbers there.
+            For each location, its indices, and the element's numbers there.
 
         Raises
         ------
         ValueError
-            If a field of the element is not valid or does not fit the robot. The message names what is not valid.
+            If a field of the element is not valid or does not fit the robot. The message names the field.
         """
         raise NotImplementedError
 
@@ -61,35 +62,35 @@ class Element:
 
     @property
     def is_dry(self) -> bool:
-        """Return True if it has a kink at rest, as Coulomb friction, which some integrators do not take."""
+        """True if the force has a kink at rest, like Coulomb friction, which some integrators do not support."""
         return False
 
     @property
     def key(self) -> Hashable:
-        """The dependencies of its law's machine code besides this package; None if they cannot be known."""
+        """The dependencies of its law's machine code besides this package; None if they are unknown."""
         return ""
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """The names of the joints on which it acts."""
+        """The names of the joints to which the element applies."""
         return tuple(name for field in JOINTS if hasattr(self, field) for name in _named(getattr(self, field)))
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The names of the links on which it acts."""
+        """The names of the links to which the element applies."""
         return tuple(getattr(self, field) for field in LINKS if getattr(self, field, None) is not None)
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Element:
-        """Return the element of a robot with prefixed names, whose root link is fixed to another root.
+        """Return the element for a robot with prefixed names, whose root link is fixed to another root.
 
         Parameters
         ----------
         prefix : str
-            Text that is put before each name of a joint or link.
+            Prefix of each name of a joint or link.
         root : str
-            Name of the robot's own root link, which replaces None. It gets the prefix too.
+            Name of the robot's own root link, which replaces None. It is prefixed, too.
         R : ndarray (3, 3)
-            Axes of the robot's own root link, resolved in the other root.
+            Rotation matrix of the robot's own root link in the other root.
 
         Returns
         -------
@@ -107,12 +108,12 @@ class Element:
         Parameters
         ----------
         names : dict of str to str
-            Other joints by the joints they replace. A joint without an entry stays.
+            New joint names by old names. A joint without an entry stays.
 
         Returns
         -------
         Element or None
-            An element with the new names. None if two of the joints on which it acts become one.
+            An element with the new names. None if two of its joints become the same.
         """
         given = {field: getattr(self, field) for field in JOINTS if hasattr(self, field)}
         found = replace(self, **{field: names.get(x, x) if isinstance(x, str) else tuple(       # type: ignore[type-var]
@@ -125,7 +126,7 @@ class Element:
         Returns
         -------
         Element
-            An element of equal numbers.
+            An element with equal numbers.
         """
         return replace(self, **{name: _floats(x) for name, x in vars(self).items()})      # type: ignore[type-var]
 
@@ -137,14 +138,14 @@ class Element:
         name : str
             Field of the element.
         at_least : float, optional
-            Least number that is allowed.
+            Smallest allowed number.
         more_than : float, optional
-            Number that must be exceeded.
+            Exclusive lower bound.
 
         Returns
         -------
         float
-            The field's number.
+            Number of the field.
 
         Raises
         ------
@@ -159,7 +160,7 @@ class Element:
         return x
 
     def array(self, name: str, *shape: int) -> list:
-        """Return one of the element's arrays, checked to be of finite numbers and of a shape.
+        """Return one of the element's arrays, checked to have finite numbers and a given shape.
 
         Parameters
         ----------
@@ -187,26 +188,26 @@ class Element:
 
 
 ANY = -1
-# Fields of elements that name joints, and links, where None is the root.
+# Fields of elements with names of joints, and of links, where None is the root.
 JOINTS, LINKS = ("joint", "motor", "lever", "charge"), ("link", "other")
-Joints: TypeAlias = str | Mapping[str, float] | tuple[tuple[str, float], ...]       # on what x of a law is the sum
-# By name, the elements whose laws are in every sum, so that one piece of machine code serves any combination of them.
+Joints: TypeAlias = str | Mapping[str, float] | tuple[tuple[str, float], ...]       # of the sum x of a law
+# Elements by name whose laws are in every sum: one piece of machine code serves any combination of them.
 KINDS: dict[str, type[Element]] = {}
 
 
 def built_in(kind: type[Element]) -> type[Element]:
-    """Decorates an element of this package that is made of names and numbers alone: its law is in every sum."""
+    """Register an element of this package that has only names and numbers: its law is in every sum."""
     KINDS[kind.__name__] = kind
     return kind
 
 
 def _named(joints):
-    """Return the names in what a field of JOINTS holds."""
+    """Return the joint names in a field of JOINTS."""
     return (joints,) if isinstance(joints, str) else tuple(name for name, _ in joints)
 
 
 def _array(x, shape):
-    """Nested lists of finite numbers, from tuples of this shape; None for anything else."""
+    """Return nested lists of finite numbers from tuples of this shape; None for anything else."""
     if not shape:
         number = real(x)
         return number if math.isfinite(number) else None
@@ -217,7 +218,7 @@ def _array(x, shape):
 
 
 def _fixed(x):
-    """Nested tuples in place of mappings, lists and arrays."""
+    """Return nested tuples in place of mappings, lists and arrays."""
     if hasattr(x, "tolist") and not isinstance(x, type):
         x = x.tolist()
     if isinstance(x, Mapping):
@@ -264,13 +265,13 @@ def elements_of(forces: Any) -> tuple[Element, ...]:
 
 
 class Robot(NamedTuple):
-    """The data of a robot that elements read: its model, and its frames {link: Frame} as kernels have them."""
+    """A robot's data for force elements: its model, and its frames {link: Frame} for kernels."""
 
     model: Model
     frames: dict[str, Frame]
 
     def coordinate(self, joint: str, factor: float = 1.0, element: Any = None) -> list[float]:
-        """Velocity, place in q, and factor of a joint of one degree of freedom. Raises ValueError for another."""
+        """Return velocity index, q index and factor of a single-DoF joint. Raises ValueError for other joints."""
         model = self.model
         if joint not in model.v_slices:
             also = f"; {joint!r} mimics another joint" if joint in model.mimics else ""
@@ -283,9 +284,10 @@ class Robot(NamedTuple):
         return [float(velocity), float(place), float(factor)]
 
     def sum_of(self, joints: Joints, element: Any = None, less: str | None = None) -> list[float]:
-        """Return the number of joints of a sum x, and velocity, q index and factor of each. less: a joint to subtract.
-        Raises ValueError for a joint that does not exist or is there twice, and for a factor that is 0 or no finite
-        number."""
+        """Return the number of joints of a sum x, and velocity index, q index and factor of each.
+
+        less: a joint to subtract. Raises ValueError if a joint does not exist or is repeated, or a factor is 0 or not
+        finite."""
         pairs = [*joints] if isinstance(joints, tuple) else [(joints, 1.0)]
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise ValueError(f"joint of {element} is {described(joints)}, must be a name or {{name: factor}}")
@@ -301,7 +303,7 @@ class Robot(NamedTuple):
         return found
 
     def frame(self, link: str, element: Any = None) -> Frame:
-        """Return the frame of a link. Raises ValueError if there is none."""
+        """Return the frame of a link. Raises ValueError if the link does not exist."""
         try:
             return self.frames[self.model.known_link(link)]
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Friction in a joint: viscous, Coulomb's and Stribeck's."""
+"""Joint friction: viscous, Coulomb and Stribeck."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ DAMPING, COULOMB, BREAKAWAY, RATE = range(4)
 
 @kernel
 def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-d v - F(v) sign(v), linear within STICTION of rest, with F = F_C + (F_B - F_C) / (1 + (v / v_S)^2)."""
+    """Return -d v - F(v) sign(v), linear within STICTION of rest, with F = F_C + (F_B - F_C) / (1 + (v / v_S)^2)."""
     ratio = v / p[s + RATE]
     dry = p[s + COULOMB] + (p[s + BREAKAWAY] - p[s + COULOMB]) / (1.0 + ratio * ratio)
     d = resistance(p[s + DAMPING], dry, v)
@@ -26,28 +26,28 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 @built_in
 @dataclass(frozen=True)
 class Friction(Element):
-    """Friction in a joint: viscous, Coulomb's and Stribeck's.
+    """Joint friction: viscous, Coulomb and Stribeck.
 
     Parameters
     ----------
     joint : str or dict of str to float
-        Joint, or factors of several joints whose sum ``x = sum factor q`` the friction resists.
+        Joint, or factors of several joints. The friction acts on the sum ``x = sum factor q``.
     damping : float, optional
         Viscous friction, N m s/rad or N s/m, >= 0.
     coulomb : float, optional
-        Dry friction F at speed, N m or N, >= 0.
+        Coulomb friction F at high speed, N m or N, >= 0.
     breakaway : float, optional
-        Dry friction F at rest, N m or N, >= coulomb. By default it is `coulomb`, so F does not fall with speed.
+        Breakaway friction F at rest, N m or N, >= coulomb. By default it is `coulomb`: F is constant.
     stribeck : float, optional
-        Speed v_S by which dry friction falls from its value at rest, rad/s or m/s, > 0.
+        Stribeck velocity v_S, of the decrease of dry friction, rad/s or m/s, > 0.
 
     Notes
     -----
-    The effort is ``-damping v - F(v) sign(v)`` with v = x'. F falls from `breakaway` to `coulomb` with
-    1 / (1 + (v / v_S)^2), as by Hess and Soom.
+    The effort is ``-damping v - F(v) sign(v)`` with v = x'. F decreases from `breakaway` to `coulomb` with
+    1 / (1 + (v / v_S)^2), by Hess and Soom.
 
-    Within 1e-3 rad/s or m/s of rest the sign is linear, so the joint creeps. A joint with friction of the robot's model
-    sticks.
+    Within 1e-3 rad/s or m/s of rest the sign is linear: the joint creeps. The Coulomb friction of the robot's model
+    has true stiction instead.
 
     References
     ----------
@@ -64,7 +64,7 @@ class Friction(Element):
 
     @property
     def is_dry(self) -> bool:
-        """Return True if it has Coulomb or breakaway friction."""
+        """True if the element has Coulomb or breakaway friction."""
         return self.coulomb != 0.0 or bool(self.breakaway)
 
     def rows(self, robot: Robot) -> list[list[float]]:
@@ -80,24 +80,24 @@ class Friction(Element):
 
 @kernel
 def signed(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-d v - F sign(v), constant but for v = 0, where it is 0."""
+    """Return -d v - F sign(v), where the sign of 0 is 0."""
     none, d, dry = null(v), over(p[s + DAMPING], v), over(p[s + COULOMB], v)
     return Impedance(-(d * v) - where(v > 0.0, dry, where(v < 0.0, -dry, none)), none, d)
 
 
 @dataclass(frozen=True)
 class ModelFriction(Element):
-    """The damping and the Coulomb friction of the robot's model, in all of its joints.
+    """Damping and Coulomb friction of the robot's model, in all joints.
 
     Notes
     -----
-    It is the friction of ``friction=True``, except that in a rollout joints stick. Here dry friction is 0 at rest.
+    It is the friction of ``friction=True``, except that a rollout has stiction. Here dry friction is 0 at rest.
     """
 
     law: ClassVar[CoordinateLaw] = CoordinateLaw(2, signed)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return a row for each velocity that has damping or friction."""
+        """Return a row for each velocity with damping or friction."""
         model = robot.model
         return [[1.0, float(k), float(model.places_in_q[k]), 1.0, d, dry]
                 for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
@@ -121,7 +121,7 @@ class ModelFriction(Element):
 
 @dataclass(frozen=True)
 class ModelDamping(ModelFriction):
-    """The damping of the robot's model alone."""
+    """Damping of the robot's model, without Coulomb friction."""
 
     @property
     def name(self) -> str:
@@ -129,5 +129,5 @@ class ModelDamping(ModelFriction):
         return ModelFriction.__name__
 
     def dry(self, robot: Robot) -> list[float]:
-        """Return no Coulomb friction."""
+        """Return zero Coulomb friction."""
         return [0.0] * robot.model.n

@@ -1,4 +1,4 @@
-"""Friction of a gear under load: a share of the torque that it passes on."""
+"""Load-dependent gear friction: a share of the transmitted torque."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ LOSS = WIDTH
 
 @kernel
 def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: Scalar) -> Pair:
-    """-loss f(|x|) sign(w) on the motor, linear within STICTION of rest."""
+    """Return -loss f(|x|) sign(w) on the motor, linear within STICTION of rest."""
     f, _, _ = torque(p, s, depth(p, s, x)[0])
     d = resistance(null(w), p[s + LOSS] * f, w)
     return Pair(null(w), -(d * w), d * w * w)
@@ -26,18 +26,18 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class GearLoss(Element):
-    """Friction of a gear under the torque of the spring between a motor and its joint.
+    """Gear friction that is proportional to the torque of the spring between a motor and its joint.
 
     Parameters
     ----------
     joint : str or dict of str to float
-        Joint behind the gear, or factors of several joints whose sum takes its place.
+        Joint behind the gear, or factors of several joints whose sum replaces it.
     motor : str
         Joint of the motor, on which the friction acts.
     spring : Hardening or Table
-        Law of the torque f of the spring.
+        Torque law f of the spring.
     loss : float
-        Share of the spring's torque that is lost, 0 <= loss < 1.
+        Lost share of the spring's torque, 0 <= loss < 1.
     play : float, optional
         Play of the spring, as in NonlinearSpring, >= 0.
 
@@ -61,14 +61,14 @@ class GearLoss(Element):
 
     @property
     def is_dry(self) -> bool:
-        """Return True if the torque has a kink at rest."""
+        """True if the torque has a kink at rest."""
         return self.loss != 0.0
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints, the motor, the numbers of the spring, and the loss.
 
-        Raises ValueError if the spring is not a Hardening or Table, a joint does not exist or is there twice,
-        or a number is not valid.
+        Raises ValueError if the spring is not a Hardening or Table, a joint does not exist or is repeated, or a
+        number is not valid.
         """
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")

@@ -1,4 +1,4 @@
-"""The one sum of force elements, compiled for a combination of laws: efforts, their derivatives, energy and power."""
+"""Sum of force elements, compiled for a combination of laws: efforts, their derivatives, energy and power."""
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -47,7 +47,8 @@ WORK = 4 + TERMS        # vectors (nq) of dual numbers: see work_of
 # ------------------------------------------------------------------------------------------------- bodies
 @kernel
 def move_bodies(links: Link, frame: Pose, bodies: Bodies) -> None:
-    """Poses and twists of all bodies in the root link's frame, of which `frame` is the pose in slot 0; no wrenches."""
+    """Compute poses and twists of all bodies in the root link's frame, whose pose in slot 0 is `frame`; set wrenches to
+    0."""
     parent, X, E = links.parent, links.X, links.E
     q, qd, C, V, W = bodies
     C[0], V[0], W[0] = over(inverse(frame), q[0]), zero(Twist, q[0]), zero(Wrench, q[0])
@@ -60,7 +61,7 @@ def move_bodies(links: Link, frame: Pose, bodies: Bodies) -> None:
 
 @kernel
 def add_efforts(links: Link, bodies: Bodies, efforts: Any) -> None:
-    """Add to efforts (n) those that the wrenches on bodies are equivalent to: J^T W, from the leaves to the root."""
+    """Add the joint efforts of the wrenches on bodies to efforts (n): J^T W, from the leaves to the root."""
     parent, k, X = links.parent, links.coordinate, links.X
     C, W = bodies.C, bodies.W
     for i in range(len(parent) - 1, 0, -1):
@@ -80,10 +81,12 @@ LOOPS = {CoordinateLaw: loops_on_coordinates, PairLaw: loops_on_pairs, LinkLaw: 
 
 
 class Kernels(NamedTuple):
-    """Of a combination of laws, for robots of a structure: terms(memory, p, like, state, out) makes out (TERMS, n) what
-    elements add up to at a State, of numbers like `like`; accounts(...) makes out (ACCOUNT,) their energy and power,
-    and wrenches(...) out (slots, 6) the wrenches on bodies, in the frames of their links; on_groups: whether they serve
-    robots with Lie-group joints, also; name: by which messages tell them."""
+    """Kernels of a combination of laws, for robots of a structure.
+
+    terms(memory, p, like, state, out) computes the sums out (TERMS, n) of the elements at a State, of numbers like
+    `like`; accounts(...) their energy and power out (ACCOUNT,), and wrenches(...) the wrenches on bodies out (slots,
+    6), in the frames of their links; on_groups: True if they also serve robots with Lie-group joints; name: for
+    messages."""
 
     terms: Callable
     accounts: Callable
@@ -93,7 +96,7 @@ class Kernels(NamedTuple):
 
 
 def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
-    """Both loops of laws.py over all elements of some laws, those of each law after those of the one before."""
+    """Return both loops of laws.py over all elements of some laws, in the order of the laws."""
     add = account = none_of_them
     for i, law in enumerate(laws):
         loops = LOOPS[type(law)](law, i)
@@ -102,7 +105,7 @@ def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
 
 
 def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
-    """Return the sum over all elements of some laws; own: names of laws that are not this package's."""
+    """Return the sum over all elements of some laws; own: names of user-defined laws."""
     add, account = loops_on(laws)
     take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (gather_coordinates, Bodies)
 
@@ -146,8 +149,8 @@ def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kern
 
 # ------------------------------------------------------------------------------------------------- entry points
 def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
-    """Return the form that integrators call: native(workspace, p, t, ahead, q, qd, out), addresses all but `ahead`, of
-    numbers of one state, or on lanes; p: at its address how many numbers it has, and then these."""
+    """Return the form for integrators: native(workspace, p, t, ahead, q, qd, out), all addresses except `ahead`, of
+    the numbers of one state or of lanes. At the address p is the count of numbers, and then the numbers."""
     terms, like = kernels.terms, lane if lanes else number
 
     @compiled(f"{kernels.name}{ending(lanes, kernels.on_groups)}", key=key)
@@ -162,7 +165,7 @@ def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
 
 @kernel
 def numbers_at(p: int) -> np.ndarray:
-    """Return the numbers of all elements, at an address: the first says how many there are."""
+    """Return the numbers of all elements at an address. The first is their count."""
     p = int(p)
     return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
 
@@ -170,12 +173,13 @@ def numbers_at(p: int) -> np.ndarray:
 STATES = ws.numbers_type(1), ws.read_type(1), ws.read_type(1), "float64", ws.read_type(2), ws.read_type(2)
 
 
-AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # of what the kernels of these names make of many states
+AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # number of array axes of the kernels' results for many states
 
 
 def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
-    """Terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6) of N states, by what they are called in
-    Kernels: many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out)."""
+    """Return the form for N states, many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out).
+
+    what: field of Kernels, for terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6)."""
     one = getattr(kernels, what)
 
     @compiled(f"{kernels.name}, {what}", key=key)
@@ -186,8 +190,10 @@ def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
 
 
 def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
-    """Terms and their derivatives by displacements of q along the joint twists and by qd, out (N, TERMS, n, 1 + 2n):
-    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for WORK nq dual numbers."""
+    """Return the form for terms and their derivatives by displacements of q along the joint twists and by qd.
+
+    derivatives(workspace, p, t, ahead, q, qd, work, out), with out (N, TERMS, n, 1 + 2n), and memory `work` for WORK nq
+    dual numbers."""
     terms = kernels.terms
 
     @compiled(f"{kernels.name}, derivatives", key=key)
@@ -208,6 +214,7 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
 
 @kernel
 def work_of(like: Any, work: np.ndarray, n: int, nq: int) -> tuple:
-    """Vectors of dual numbers: two configurations (nq), a displacement and velocities (n), and terms (TERMS, n)."""
+    """Return vectors of dual numbers: two configurations (nq), a displacement and velocities (n), and terms (TERMS,
+    n)."""
     rows = block(like, (WORK, nq), work, 0)
     return rows[0], rows[1], rows[2, :n], rows[3, :n], rows[4:, :n]

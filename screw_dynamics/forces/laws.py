@@ -1,7 +1,7 @@
-"""Force elements as kernels: a law on coordinates, or on links; and the loops over all elements of a law.
+"""Force laws as kernels: laws on coordinates or on links, and the loops over all elements of a law.
 
-The numbers of an element are a row of an array `p`, from position `s` on: first where it acts, then its own. A law is
-written once, for numbers, for lanes and for dual numbers, by which it is differentiated."""
+The numbers of an element are a row of an array `p`, beginning at `s`: first its location, then its own numbers. A law
+has a single implementation for numbers, lanes and dual numbers, which differentiate it."""
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,8 +16,9 @@ from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 
 
 class Impedance(NamedTuple):
-    """The effort of an element along x, and how it changes as a step goes on: by -stiffness dx - damping dx', both >= 0
-    and secants, of which implicit integrators make use. damping x'^2 is the power that the element takes away."""
+    """Effort of an element along x, and its change during a step, -stiffness dx - damping dx'.
+
+    stiffness and damping are secants >= 0, for implicit integrators. damping x'^2 is the dissipated power."""
 
     effort: Scalar
     stiffness: Scalar
@@ -25,17 +26,17 @@ class Impedance(NamedTuple):
 
 
 class Push(NamedTuple):
-    """The wrench of an element on its second link, about the origin of the root link's frame and in its axes; the first
-    link gets the opposite. lost: the power, W, that the element takes away for good."""
+    """Wrench of an element on its second link, about the origin of the root link's frame and in its axes. The first
+    link gets the opposite. lost: the dissipated power, W."""
 
     wrench: Wrench
     lost: Scalar
 
 
 class CoordinateLaw(NamedTuple):
-    """impedance(p, s, t, x, v) -> Impedance, of x = sum c_i q_i, a sum of coordinates, and its rate v.
+    """impedance(p, s, t, x, v) -> Impedance, for x = sum c_i q_i, a sum of coordinates, and its rate v.
 
-    energy(p, s, x) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
+    energy(p, s, x) -> J: stored energy; None if the law stores none. width: count of its numbers."""
 
     width: int
     impedance: Callable
@@ -43,7 +44,7 @@ class CoordinateLaw(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The efforts of an element on x and on y, and the power, W, that it takes away for good."""
+    """Efforts of an element on x and y, and its dissipated power, W."""
 
     of_x: Scalar
     of_y: Scalar
@@ -51,10 +52,9 @@ class Pair(NamedTuple):
 
 
 class PairLaw(NamedTuple):
-    """pair(p, s, t, x, v, y, w) -> Pair, of x = sum c_i q_i and its rate v, and of one coordinate more, y, and its
-    rate w.
+    """pair(p, s, t, x, v, y, w) -> Pair, for x = sum c_i q_i with its rate v, and another coordinate y with its rate w.
 
-    energy(p, s, x, y) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
+    energy(p, s, x, y) -> J: stored energy; None if the law stores none. width: count of its numbers."""
 
     width: int
     pair: Callable
@@ -62,9 +62,9 @@ class PairLaw(NamedTuple):
 
 
 class LinkLaw(NamedTuple):
-    """push(p, s, t, A, U, B, V) -> Push, of the poses A, B and twists U, V of two links in the root link's frame.
+    """push(p, s, t, A, U, B, V) -> Push, for the poses A, B and twists U, V of two links in the root link's frame.
 
-    energy(p, s, A, B) -> J, or None; width: how many numbers it has."""
+    energy(p, s, A, B) -> J, or None; width: count of its numbers."""
 
     width: int
     push: Callable
@@ -72,8 +72,9 @@ class LinkLaw(NamedTuple):
 
 
 class CustomLaw(NamedTuple):
-    """set_efforts(t, q, qd, p, tau), a function of one state: it sets efforts tau (n), which are 0, from the time, q
-    (nq), qd (n) and its own numbers p (width,). Of its power nothing is known to be stored or lost."""
+    """set_efforts(t, q, qd, p, tau), a function of one state that sets efforts tau (n), which are 0 before.
+
+    Arguments are time, q (nq), qd (n) and the element's numbers p (width,). Its power is neither stored nor lost."""
 
     width: int
     set_efforts: Callable
@@ -83,7 +84,8 @@ Law: TypeAlias = CoordinateLaw | PairLaw | LinkLaw | CustomLaw
 
 
 class Bodies(NamedTuple):
-    """Data of each body: joint coordinate and rate; pose and twist in the root link's frame; the wrench on it there."""
+    """Data of each body: joint coordinate and rate; pose and twist in the root link's frame; the wrench on the body
+    there."""
 
     q: Scalar
     qd: Scalar
@@ -93,9 +95,11 @@ class Bodies(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state on which elements act: the time, the configuration (nq) and velocities (n), and how far ahead of q
-    along qd the coordinate of an element at one joint is. It is > 0 in steps that take stiffness and damping as added
-    inertia, of which those of an element on several coordinates have no part: it would resist what moves both alike."""
+    """State for the elements: time, configuration (nq), velocities (n), and the time `ahead`.
+
+    Coordinates of elements at one joint are taken `ahead` of q along qd. It is > 0 in steps that treat stiffness and
+    damping as added inertia. Elements on several coordinates are excluded, as that inertia would resist a common motion
+    of both."""
 
     t: Any
     ahead: Any
@@ -103,36 +107,37 @@ class State(NamedTuple):
     qd: Any
 
 
-# Rows of what elements add up to, (TERMS, n).
+# Rows of the sums over elements, (TERMS, n).
 EFFORT, STIFFNESS, DAMPING = range(3)
 TERMS = 3
-# Of an account of energy and power: what is stored, J; what is lost, W; what elements that store nothing give, W.
+# Entries of an account of energy and power: stored, J; lost, W; power of elements without storage, W.
 STORED, LOST, GIVEN = range(3)
 ACCOUNT = 3
-# Of all numbers p: how many there are, how many elements act on links; then of each law see range_of.
+# Header of the numbers p: their count, the count of elements on links; then for each law see range_of.
 LENGTH, ON_LINKS = 0, 1
 HEADER = 2
-COORDINATE = 3          # of where a law on coordinates acts, behind how many: of each, velocity, place in q, factor
-OF_Y = 2                # besides, of a law on x and y: velocity of y, and its place in q
-LINK = 2                # of where a law on links acts: the slots of two bodies
+COORDINATE = 3          # numbers per coordinate of a law, after their count: velocity index, q index, factor
+OF_Y = 2                # numbers for y of a law on x and y: its velocity index and q index
+LINK = 2                # numbers for a law on links: the slots of two bodies
 
 
 @kernel
 def range_of(p: np.ndarray, number: int) -> tuple[int, int]:
-    """Return the number of elements that a law of a sum has, and the position in p of the first one."""
+    """Return the number of elements of a law in a sum, and the position in p of the first one."""
     return int(p[HEADER + 2 * number]), int(p[HEADER + 1 + 2 * number])
 
 
 @kernel
 def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
-    """Return the coordinate at place m of q, ahead along velocity k; 0 of a velocity that has none."""
+    """Return the coordinate at index m of q, ahead along velocity k; 0 for a velocity without a coordinate."""
     return q[m] + ahead * qd[k] if m >= 0 else null(qd[k])
 
 
 @kernel
 def sum_of(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
-    """x = sum c_i q_i and its rate, of the element at s, and where its own numbers begin; ahead if it acts on one
-    coordinate alone."""
+    """Return x = sum c_i q_i and its rate for the element at s, and the position of its own numbers.
+
+    x is taken ahead if the element acts on a single coordinate."""
     own = s + 1 + COORDINATE * int(p[s])
     x = v = null(qd[0])
     for i in range(s + 1, own, COORDINATE):
@@ -144,14 +149,14 @@ def sum_of(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
 
 @kernel
 def put_efforts(p: np.ndarray, s: int, own: int, effort: Scalar, out: Any) -> None:
-    """Add the effort of the element at s on x to those of its coordinates."""
+    """Add the effort on x of the element at s to its coordinates."""
     for i in range(s + 1, own, COORDINATE):
         out[EFFORT, int(p[i])] += p[i + 2] * effort
 
 
 def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Callable]:
-    """add(p, state, bodies, out (TERMS, n)) and account(p, state, bodies, out (ACCOUNT,)) of all elements of a law, the
-    `number`-th of a sum."""
+    """Return add(p, state, bodies, out (TERMS, n)) and account(p, state, bodies, out (ACCOUNT,)) over all elements of
+    a law, the `number`-th of a sum."""
     impedance, energy, stores, width = law.impedance, law.energy or nothing, law.energy is not None, law.width
 
     @kernel
@@ -247,7 +252,7 @@ def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
 
 
 def place_by_place(set_efforts: Callable, t: Any, q: Any, qd: Any, p: np.ndarray, tau: Any) -> None:
-    """Call a function of one state, which may write tau alone, on each state of lanes; on others directly."""
+    """Call a function of one state, which may write tau only, on each state of lanes, or directly on a single state."""
     set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
 
 
@@ -270,8 +275,7 @@ def _place_by_place(set_efforts, t, q, qd, p, tau):
 
 
 def loops_on_all(law: CustomLaw, number: int) -> tuple[Callable, Callable]:
-    """Return add and account of `loops_on_coordinates` for a user's law, of which each element may act on all
-    joints."""
+    """Return add and account of `loops_on_coordinates` for a user-defined law, whose elements may act on all joints."""
     width, set_efforts = law
 
     def loop(take):
@@ -307,11 +311,11 @@ def nothing(*arguments: Any) -> float:
 
 @kernel
 def none_of_them(p: np.ndarray, state: State, bodies: Bodies, out: Any) -> None:
-    """A sum over no law."""
+    """Do nothing: the sum over no law."""
 
 
 def one_after_the_other(first: Callable, then: Callable) -> Callable:
-    """Both of two loops."""
+    """Return a loop that runs two loops."""
     @kernel
     def both(p, state, bodies, out):
         first(p, state, bodies, out)

@@ -1,4 +1,4 @@
-"""A wrench on a link, constant or of time."""
+"""Wrench on a link, constant or time-dependent."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -24,13 +24,13 @@ WIDTH = 27
 
 @kernel
 def pose_in(p: np.ndarray, s: int) -> Pose:
-    """Twelve numbers."""
+    """Return the pose of twelve numbers."""
     return Pose(Rotation(vector(p, s), vector(p, s + 3), vector(p, s + 6)), vector(p, s + 9))
 
 
 @kernel
 def wrench_at(p: np.ndarray, s: int, t: Scalar) -> Wrench:
-    """Return the wrench at a time: on the way from the first to the last between BEGIN and END, and 0 at other
+    """Return the wrench at a time: interpolated from the first to the last between BEGIN and END, and 0 at other
     times."""
     begin, end, none = p[s + BEGIN], p[s + END], null(t)
     last = where(t >= begin, where(t < end, none + 1.0, none), none)
@@ -45,7 +45,7 @@ def wrench_at(p: np.ndarray, s: int, t: Scalar) -> Wrench:
 
 @kernel
 def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
-    """Return the wrench, turned with the link's frame or not, at the link's origin."""
+    """Return the wrench at the link's origin, in axes fixed to the link's frame or to the root."""
     C, W = B @ pose_in(p, s + FRAME), wrench_at(p, s, t)
     turned = Ad_dual(C, W)
     fixed = Wrench(W.torque + cross(C.p, W.force), W.force)
@@ -65,10 +65,10 @@ class LinkWrench(Element):
     wrench : array_like (6,) or (k, 6)
         Torque, N m, and force, N, about the origin of the link's frame. With `times`, one wrench for each.
     frame : {"link", "root"}, optional
-        Axes of the wrench: those of the link's frame, with which it turns, or those of the root link.
+        Axes of the wrench: those of the link's frame, which rotate with it, or those of the root link.
     times : array_like (k,), optional
-        Increasing times, s, at least two. Between them the wrench is linear. It is 0 before the first time and from the
-        last on. By default the wrench is constant.
+        Increasing times, s, at least two. The wrench is linear between them, and 0 before the first time and after the
+        last. By default the wrench is constant.
     """
 
     link: str
@@ -79,11 +79,10 @@ class LinkWrench(Element):
     law: ClassVar[LinkLaw] = LinkLaw(WIDTH, push)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return one row for a constant wrench, or one for each interval of time.
+        """Return one row for a constant wrench, or one for each time interval.
 
-        Raises ValueError if the frame is not "link" or "root", the link does not exist, the times are fewer
-        than two or do not increase by finite numbers, or the wrench has another shape or a number that is not
-        finite.
+        Raises ValueError if the frame is not "link" or "root", the link does not exist, there are fewer than two
+        times, times are not finite and increasing, or the wrench has another shape or is not finite.
         """
         checks.one_of(f"frame of {self}", self.frame, ("link", "root"))
         frame = robot.frame(self.link, self)
@@ -98,10 +97,9 @@ class LinkWrench(Element):
                 for (start, end), (first, last) in zip(pairwise(times), pairwise(wrenches), strict=True)]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> LinkWrench:
-        """Return the element of a robot with prefixed names, with a wrench in the axes of another root.
+        """Return the element for a robot with prefixed names, with a wrench in the axes of another root.
 
-        An element with the new name. A wrench in the root's axes is resolved in those of the other root. A
-        wrench in the link's frame stays.
+        A wrench in the root's axes is resolved in those of the other root. A wrench in the link's frame stays.
         """
         found = super().mounted(prefix, root, R)
         if self.frame == "link":

@@ -1,4 +1,4 @@
-"""A spring whose torque is no multiple of its deflection: hardening, piecewise linear, with backlash."""
+"""Nonlinear spring: hardening, piecewise linear, with backlash."""
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -19,9 +19,9 @@ WIDTH = KNOTS + 2 * POINTS
 
 @kernel
 def depth(p: np.ndarray, s: int, x: Scalar) -> tuple[Scalar, Scalar]:
-    """Return the deflection of the spring behind its play, >= 0, and the distance by which its ends are apart."""
+    """Return the deflection of the spring beyond its play, >= 0, and the distance of its ends."""
     away = x - p[s + REST]
-    apart = where(away >= 0.0, away, -away)         # not absolute, whose derivative at 0 is 0
+    apart = where(away >= 0.0, away, -away)         # not abs, whose derivative at 0 is 0
     y = apart - 0.5 * p[s + PLAY]
     return where(y >= 0.0, y, null(x)), apart
 
@@ -43,7 +43,7 @@ def torque(p: np.ndarray, s: int, y: Scalar) -> tuple[Scalar, Scalar, Scalar]:
 
 @kernel
 def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-f(y) sign(x - rest) - D v, without torque and damping within the play."""
+    """Return -f(y) sign(x - rest) - D v, without torque and damping within the play."""
     y, apart = depth(p, s, x)
     f, slope, _ = torque(p, s, y)
     touches, none = apart >= 0.5 * p[s + PLAY], null(x)
@@ -53,12 +53,12 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 
 @kernel
 def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """Return the torque, summed up over the deflection."""
+    """Return the energy, the integral of the torque over the deflection."""
     return torque(p, s, depth(p, s, x)[0])[2]
 
 
 def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: float) -> list[float]:
-    """Return the numbers of a spring that the kernels read."""
+    """Return the numbers of a spring for the kernels."""
     coefficients, knots, slopes = [0.0] * COEFFICIENTS, [0.0] * POINTS, [0.0] * POINTS
     if isinstance(spring, Hardening):
         coefficients[:len(spring.coefficients)] = spring.coefficients
@@ -74,20 +74,20 @@ def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: flo
 @built_in
 @dataclass(frozen=True)
 class NonlinearSpring(Element):
-    """A spring of any odd law and a damper, at a joint or between several.
+    """A spring with any odd torque law and a damper, at a joint or between several.
 
     Parameters
     ----------
     joint : str or dict of str to float
         Joint, or factors of several joints whose sum ``x = sum factor q`` is the coordinate, as in Spring.
     spring : Hardening or Table
-        Law of the torque f of the spring.
+        Torque law f of the spring.
     damping : float, optional
         Damping, N m s/rad or N s/m, >= 0.
     rest : float, optional
-        Coordinate x, rad or m, where the spring gives no effort.
+        Coordinate x without effort of the spring, rad or m.
     play : float, optional
-        Width of the range about `rest`, rad or m, >= 0, in which neither spring nor damper gives an effort.
+        Width of the range about `rest`, rad or m, >= 0, in which neither spring nor damper acts.
 
     See Also
     --------
@@ -109,8 +109,8 @@ class NonlinearSpring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints and the numbers of the spring.
 
-        Raises ValueError if the spring is not a Hardening or Table, a joint does not exist or is there twice,
-        or a number is not valid.
+        Raises ValueError if the spring is not a Hardening or Table, a joint does not exist or is repeated, or a
+        number is not valid.
         """
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")

@@ -1,4 +1,4 @@
-"""The force elements that a model has of its own: what acts between motors and joints, and what it carries."""
+"""Force elements of a model: those of its drives, between motors and joints, and its own elements."""
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ from .winding import Winding
 
 
 def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
-    """Return the force elements that are parts of a robot, and act in all of its motions.
+    """Return the force elements that belong to a robot, and act in all of its motions.
 
     Parameters
     ----------
     model : Model
         Model of the robot.
     friction : bool, optional
-        If false, leave out friction among them.
+        If false, omit friction elements.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
 
 
 def friction_of(model: Model) -> tuple[Element, ...]:
-    """Return the friction elements of a model, which are not the damping and friction of its joints.
+    """Return the friction elements of a model, without damping and friction of its joints.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def friction_of(model: Model) -> tuple[Element, ...]:
     Returns
     -------
     tuple of Friction
-        The elements of ``of_model`` that are friction.
+        The friction elements of ``of_model``.
     """
     return tuple(element for element in of_model(model) if isinstance(element, Friction))
 
 
 def without_friction(model: Model) -> Model:
-    """Return the model without any friction but losses of gears.
+    """Return the model without friction, except gear losses.
 
     Parameters
     ----------
@@ -82,13 +82,12 @@ def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Elem
     drive : Drive
         Its drive.
     motors : tuple of str
-        Coordinates that the drive adds to the robot.
+        Coordinates of the drive's motors.
 
     Yields
     ------
     Element
-        The winding, the springs between motors and joint, the loss of the gear, and friction, as far as the drive has
-        them.
+        The winding, the springs between motors and joint, the gear loss, and friction, if the drive has them.
     """
     shaft = drive.shaft(joint)
     if (winding := drive.winding) is not None:
@@ -102,7 +101,7 @@ def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Elem
 
 
 def _between(shaft: dict[str, float], drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
-    """Yield the elements that act between motors and the joints on their shaft."""
+    """Yield the elements between motors and the joints on their shaft."""
     stiffness, spring = drive.stiffness, drive.spring
     if isinstance(stiffness, LeverArm):
         yield VariableSpring(shaft, *motors[:2], stiffness.coefficients, drive.damping)

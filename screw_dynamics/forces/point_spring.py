@@ -1,4 +1,4 @@
-"""A spring and a damper between two points of links."""
+"""Spring and damper between two points of links."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,18 +13,18 @@ from .element import Element, Robot, built_in
 from .laws import LinkLaw, Push
 
 POINT, OTHER, STIFFNESS, DAMPING, LENGTH = 0, 3, 6, 7, 8
-TINY = 1e-24        # m^2: points that coincide have no direction
+TINY = 1e-24        # m^2: coincident points have no direction
 
 
 @kernel
 def vector(p: np.ndarray, s: int) -> Vec3:
-    """Three numbers."""
+    """Return the vector of three numbers."""
     return Vec3(p[s], p[s + 1], p[s + 2])
 
 
 @kernel
 def velocity(V: Twist, x: Vec3) -> Vec3:
-    """Return the velocity of a body's point x in the frame in which its twist is."""
+    """Return the velocity of a body's point x in the frame of its twist."""
     return V.linear + cross(V.angular, x)
 
 
@@ -36,7 +36,7 @@ def length_of(d: Vec3) -> Scalar:
 
 @kernel
 def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
-    """Return the force -(K (l - l_0) + D l') d / l on the point of B, at d from that of A, l = |d|."""
+    """Return the force -(K (l - l_0) + D l') d / l on the point of B, with d from the point of A to it, l = |d|."""
     a, b = A @ vector(p, s + OTHER), B @ vector(p, s + POINT)
     d = b - a
     length = length_of(d)
@@ -47,7 +47,7 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
 
 @kernel
 def energy(p: np.ndarray, s: int, A: Pose, B: Pose) -> Scalar:
-    """K (l - l_0)^2 / 2."""
+    """Return K (l - l_0)^2 / 2."""
     stretch = length_of(B @ vector(p, s + POINT) - A @ vector(p, s + OTHER)) - p[s + LENGTH]
     return 0.5 * p[s + STIFFNESS] * stretch * stretch
 
@@ -55,7 +55,7 @@ def energy(p: np.ndarray, s: int, A: Pose, B: Pose) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class PointSpring(Element):
-    """A spring and a damper along the line between a point of a link and one of another.
+    """A spring and a damper along the line between points of two links.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class PointSpring(Element):
     damping : float, optional
         Damping, N s/m, >= 0.
     length : float, optional
-        Distance of the points without a force of the spring, m, >= 0.
+        Distance of the points without spring force, m, >= 0.
     point : array_like (3,), optional
         Point, m, in the frame of `link`.
     other : str, optional
@@ -76,7 +76,7 @@ class PointSpring(Element):
 
     Notes
     -----
-    The force ``stiffness (l - length) + damping l'`` pulls the points together, where l is their distance.
+    The force ``stiffness (l - length) + damping l'`` attracts the points, where l is their distance.
     """
 
     link: str

@@ -1,4 +1,4 @@
-"""A spring and a damper at a joint, or between several."""
+"""Spring and damper at a joint, or between several."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,14 +14,14 @@ STIFFNESS, DAMPING, REST = range(3)
 
 @kernel
 def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-K (x - rest) - D v."""
+    """Return -K (x - rest) - D v."""
     K, D = p[s + STIFFNESS], p[s + DAMPING]
     return Impedance(-(K * (x - p[s + REST]) + D * v), over(K, v), over(D, v))
 
 
 @kernel
 def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """K (x - rest)^2 / 2."""
+    """Return K (x - rest)^2 / 2."""
     stretch = x - p[s + REST]
     return 0.5 * p[s + STIFFNESS] * stretch * stretch
 
@@ -34,14 +34,14 @@ class Spring(Element):
     Parameters
     ----------
     joint : str or dict of str to float
-        Joint, or factors of several joints, each of which gets its factor times the effort. A belt between two joints
-        is {first: 1, second: -1}.
+        Joint, or factors of several joints. Each joint's effort is its factor times the effort on x. A belt between
+        two joints is {first: 1, second: -1}.
     stiffness : float
         Stiffness, N m/rad or N/m, >= 0.
     damping : float, optional
         Damping, N m s/rad or N s/m, >= 0.
     rest : float, optional
-        Coordinate x, rad or m, where the spring gives no effort.
+        Coordinate x without effort of the spring, rad or m.
 
     Notes
     -----
@@ -59,7 +59,7 @@ class Spring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints and the three numbers.
 
-        Raises ValueError if a joint does not exist or is there twice, or a number is not valid.
+        Raises ValueError if a joint does not exist or is repeated, or a number is not valid.
         """
         return [[*robot.sum_of(self.joint, self), self.finite("stiffness", at_least=0.0),
                  self.finite("damping", at_least=0.0), self.finite("rest")]]
@@ -67,20 +67,20 @@ class Spring(Element):
 
 @dataclass(frozen=True)
 class JointSprings(Element):
-    """Springs and dampers at all joints, with a number for each velocity.
+    """Springs and dampers at all joints, with one number for each velocity.
 
     Parameters
     ----------
     stiffness : array_like (n,)
-        Stiffnesses, N m/rad or N/m, >= 0. It is 0 where a velocity has no coordinate.
+        Stiffnesses, N m/rad or N/m, >= 0. They must be 0 for velocities without a coordinate.
     damping : array_like (n,)
         Dampings, N m s/rad or N s/m, >= 0.
     rest : array_like (n,)
-        Positions without an effort of the springs, rad or m.
+        Positions without spring effort, rad or m.
 
     Notes
     -----
-    They are the springs of the argument ``springs=``. A velocity without a coordinate has a damper alone.
+    They are the springs of the argument ``springs=``. A velocity without a coordinate has a damper only.
     """
 
     stiffness: tuple[float, ...]
@@ -95,7 +95,7 @@ class JointSprings(Element):
         return Spring.__name__
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return a row for each velocity that has a spring or a damper.
+        """Return a row for each velocity with a spring or a damper.
 
         Raises ValueError if a shape is not (n,), a number is not finite, a stiffness or damping is negative, or
         a velocity without a coordinate has a stiffness.

@@ -1,4 +1,4 @@
-"""A soft stop: an elastic end of a joint's range."""
+"""Soft stop: an elastic end of a joint's range."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,14 +15,14 @@ LOWER, UPPER, STIFFNESS, LOSS = range(4)
 
 @kernel
 def beyond(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """Return the depth of x beyond the upper end, or, negative, beyond the lower one; 0 within."""
+    """Return the depth of x beyond the upper end, > 0, or beyond the lower one, < 0; 0 within the range."""
     over_, under = x - p[s + UPPER], x - p[s + LOWER]
     return where(over_ > 0.0, over_, where(under < 0.0, under, null(x)))
 
 
 @kernel
 def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
-    """-K y (1 + c y'), y the depth and y' its rate, but never a pull."""
+    """Return -K y (1 + c y') with the depth y and its rate y', without adhesion."""
     y, K, c, none = beyond(p, s, x), p[s + STIFFNESS], p[s + LOSS], null(v)
     rate = where(y < 0.0, -v, v)
     depth, pushes, touches = where(y < 0.0, -y, y), 1.0 + c * rate > 0.0, y * y > 0.0
@@ -32,7 +32,7 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 
 @kernel
 def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """K y^2 / 2."""
+    """Return K y^2 / 2."""
     y = beyond(p, s, x)
     return 0.5 * p[s + STIFFNESS] * y * y
 
@@ -40,23 +40,23 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class Stop(Element):
-    """A soft stop of a joint, which pushes inwards beyond its ends and never pulls.
+    """A soft stop of a joint, which pushes inwards beyond its ends, without adhesion.
 
     Parameters
     ----------
     joint : str
-        Joint of one degree of freedom.
+        Single-DoF joint.
     stiffness : float
         Stiffness, N m/rad or N/m, > 0.
     loss : float, optional
-        Loss factor, s/rad or s/m, >= 0. A slow impact at a speed v gives back the share 1 - 2/3 loss v of its speed.
+        Loss factor, s/rad or s/m, >= 0. A slow impact at a speed v rebounds with the share 1 - 2/3 loss v of it.
     lower, upper : float, optional
         Ends, rad or m. By default the model's position limits.
 
     Notes
     -----
-    At a depth y beyond an end the effort inwards is ``stiffness y (1 + loss y')``, by Hunt and Crossley with a linear
-    spring.
+    At a depth y beyond an end the inward effort is ``stiffness y (1 + loss y')``, by Hunt and Crossley with a
+    linear spring.
 
     References
     ----------
@@ -74,8 +74,8 @@ class Stop(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joint and the four numbers.
 
-        Raises ValueError if the joint does not exist or has several degrees of freedom, the lower end is not
-        less than the upper one, the joint has no position limits and no end is given, or a number is not valid.
+        Raises ValueError if the joint does not exist or has several degrees of freedom, the lower end is not less
+        than the upper one, the joint has no position limits and no end is given, or a number is not valid.
         """
         place = robot.coordinate(self.joint, element=self)
         k = int(place[0])

@@ -1,4 +1,5 @@
-"""The sum of force elements on one robot: efforts, derivatives, energy and power, in Python and at addresses."""
+"""Sum of force elements on one robot: efforts, derivatives, energy and power, in Python and for compiled
+integrators."""
 from __future__ import annotations
 
 import hashlib
@@ -29,21 +30,21 @@ from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, OF_Y, TERMS, Coordi
 
 
 def _built_in():
-    # By name: kernels that are kept on disk read their numbers in this order, which no order of imports may change.
+    # By name: cached kernels read their numbers in this order, which must not depend on the order of imports.
     return {name: KINDS[name].law for name in sorted(KINDS)}
 
 
 class Account(NamedTuple):
-    """The energy and power of force elements at states.
+    """Energy and power of force elements at states.
 
     Parameters
     ----------
     stored : ndarray (...)
-        Energy that the elements store, J.
+        Stored energy, J.
     lost : ndarray (...)
-        Power that they take away for good, W.
+        Dissipated power, W.
     given : ndarray (...)
-        Power of those that store nothing, besides what they take away, W. Wrenches have such power.
+        Power of elements without storage, apart from dissipation, W. Wrenches have such power.
     """
 
     stored: np.ndarray
@@ -52,7 +53,7 @@ class Account(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """The efforts, stiffnesses and dampings of force elements at states, and their derivatives.
+    """Efforts, stiffnesses and dampings of force elements at states, and their derivatives.
 
     Parameters
     ----------
@@ -70,28 +71,29 @@ class Derivatives(NamedTuple):
 
 
 class MachineCode:
-    """Compiled forms of a combination of laws, made at first use: of Kernels for one state, and for lanes."""
+    """Compiled forms of a combination of laws, created at first use: of Kernels for one state, and for lanes."""
 
     def __init__(self, on_one: Kernels, on_lanes: Kernels, key: str | None, functions: Sequence[Callable]):
         self._on_one, self._on_lanes, self._key, self._functions = on_one, on_lanes, key, functions
         self._made: dict[tuple, Any] = {}
 
     def address(self, lanes: bool) -> int:
-        """Return the address of the kernel that integrators call."""
+        """Return the address of the kernel for integrators."""
         return self._code(address_of, self._on_lanes if lanes else self._on_one, form_of_native, lanes)
 
     def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
-        """Return the function of a form of kernels.py with these options, for Python."""
+        """Return the Python function of a form of kernels.py with these options."""
         return self._code(function, self._on_one, form_of, *options)
 
     def _code(self, make, kernels, form_of, *options):
-        """make(a form with these options). Raises ValueError naming the user's function that cannot be compiled."""
+        """Return make(a form with these options). Raises ValueError with the name of the user's function if it does not
+        compile."""
         what = form_of, *options
         if what not in self._made:
             form = form_of(kernels, *options, self._key)
             try:
                 self._made[what] = make(form)
-            except Exception as error:          # Numba has errors of its own
+            except Exception as error:          # Numba has its own errors
                 for own in self._functions:
                     if refusal := why_not_compiled(own, error):
                         raise ValueError(refusal) from error
@@ -102,8 +104,9 @@ class MachineCode:
 @lru_cache(64)
 def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
-    """Return the MachineCode of laws: for one state of all robots, on lanes of those with Lie-group joints, or
-    without."""
+    """Return the MachineCode of laws.
+
+    It is for one state of all robots, and for lanes of robots with Lie-group joints or without."""
     own = [function.__name__ for function in functions]
     return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 
@@ -123,13 +126,13 @@ class ForceSum:
     Raises
     ------
     ValueError
-        If an element does not fit the robot. The message names it.
+        If an element does not fit the robot. The message names the element.
     """
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         self.elements, by_law = elements, rows_by_law(model, rows.frames, elements)
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
-        if functions:                   # whose machine code serves nothing else, and takes less time so
+        if functions:                   # code for these laws only compiles faster
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
         self._model, self._rows, self.p = model, rows, packed(by_law.values())
         self._laws, self._functions = tuple(law for law, _ in by_law.values()), functions
@@ -153,12 +156,12 @@ class ForceSum:
         return at(self.p)
 
     def address(self, lanes: bool) -> int:
-        """Return the address of the kernel that integrators call.
+        """Return the address of the kernel for integrators.
 
         Parameters
         ----------
         lanes : bool
-            True for the kernel on lanes, False for the one of a single state.
+            True for the kernel on lanes, False for the one for a single state.
 
         Returns
         -------
@@ -172,7 +175,7 @@ class ForceSum:
 
     # --------------------------------------------------------------------------------------------- at states
     def efforts(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
-        """Compute the joint efforts that the elements are equivalent to at states.
+        """Compute the joint efforts of the elements at states.
 
         Parameters
         ----------
@@ -186,7 +189,7 @@ class ForceSum:
         Returns
         -------
         ndarray (..., n)
-            Efforts: N m, or N.
+            Efforts, N m or N.
         """
         return self.terms(q, qd, t)[..., EFFORT, :]
 
@@ -202,18 +205,18 @@ class ForceSum:
         t : array_like (...), optional
             Times, s.
         ahead : float, optional
-            Time, s, by which the coordinates of elements at one joint are ahead of q along qd. If it is > 0, elements
-            at several joints do not resist.
+            Time, s, by which coordinates of elements at one joint are taken ahead of q along qd. If it is > 0,
+            elements at several joints have no stiffness and damping.
 
         Returns
         -------
         ndarray (..., 3, n)
-            Efforts of all elements, and stiffnesses and dampings of those at joints.
+            Efforts of all elements, and stiffnesses and dampings of elements at joints.
         """
         return self._of_states("terms", t, q, qd, TERMS, self._model.n, ahead=checks.number("ahead", ahead))
 
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
-        """Compute the wrenches of the elements that act on links, at states.
+        """Compute the wrenches of elements on links, at states.
 
         Parameters
         ----------
@@ -227,7 +230,7 @@ class ForceSum:
         Returns
         -------
         dict of str to ndarray (..., 6)
-            Wrench on each link that moves, torque and force, about the link's origin and in its frame: N m and N.
+            Wrench on each moving link, torque and force, about the link's origin and in its frame, N m and N.
         """
         W = self._of_states("wrenches", t, q, qd, self._on_one.slots, 6)
         return {link: W[..., slot, :] for slot, link in enumerate(self._model.body_names, 1)
@@ -248,12 +251,12 @@ class ForceSum:
         Returns
         -------
         Account
-            Energy that is stored, power that is lost, and power of elements that store nothing.
+            Stored energy, dissipated power, and power of elements without storage.
         """
         return Account(*np.moveaxis(self._of_states("accounts", t, q, qd, ACCOUNT), -1, 0))
 
     def potential_energy(self, q: ArrayLike) -> np.ndarray:
-        """Compute the energy that the elements store at configurations.
+        """Compute the stored energy of the elements at configurations.
 
         Parameters
         ----------
@@ -279,7 +282,7 @@ class ForceSum:
         t : array_like (...), optional
             Times, s.
         ahead : float, optional
-            Time, s, by which coordinates are ahead of q, as in ``terms``.
+            Time, s, by which coordinates are taken ahead of q, as in ``terms``.
 
         Returns
         -------
@@ -313,7 +316,7 @@ class ForceSum:
                 raise
 
     def _states(self, t, q, qd):
-        """Return the leading axes of times and states, and these as rows."""
+        """Return the leading axes of times and states, and times and states as rows."""
         t, q, qd = checks.broadcast({"t[..., None]": checks.finite_numbers("t", t)[..., None],
                                      "q": checks.real_numbers("q", q, self._model.nq),
                                      "qd": checks.real_numbers("qd", qd, self._model.n)})
@@ -323,11 +326,11 @@ class ForceSum:
 
 
 def name_force(error: Exception, total: ForceSum | None) -> None:
-    """Raise an error that a user's force in a sum raised again, with its name."""
+    """Raise an error of a user-defined force in a sum again, with the name of the force."""
     functions = dict.fromkeys(e.function.__name__ for e in (total.elements if total else ()) if isinstance(e, Custom))
     try:
         named = type(error)(f"{error}, in the force {' or '.join(functions)}") if functions else None
-    except TypeError:                                   # a class that is made of something else
+    except TypeError:                                   # a class with another constructor
         return
     if named is not None:
         raise named from error
@@ -346,7 +349,7 @@ def check_fits(model: Model, elements: Sequence[Element]) -> None:
     Raises
     ------
     ValueError
-        If an element does not fit the model. The message names it.
+        If an element does not fit the model. The message names the element.
     """
     robot = Robot(model, dict(zip(model.frame_names, model.frame_rows(np.zeros(3)), strict=True)))
     for element in elements:
@@ -354,8 +357,8 @@ def check_fits(model: Model, elements: Sequence[Element]) -> None:
 
 
 def _key(by_law, elements):
-    """Return a hash of the code of a sum with users' laws: which laws, in order, and the code of theirs; None if there
-    is none."""
+    """Return a hash of the code of a sum with user-defined laws: the laws in order, and the code of the user's; None if
+    one has no hash."""
     keys = {element.name: element.key for element in elements}
     if None in keys.values():
         return None
@@ -365,8 +368,9 @@ def _key(by_law, elements):
 
 def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Element]
                 ) -> dict[str, tuple[Law, list[list[float]]]]:
-    """{name: (law, the rows of its elements)}, of the laws of this package and of elements; frames: of the robot.
-    Raises ValueError naming an element that does not fit."""
+    """Return {name: (law, rows of its elements)}, for the laws of this package and of elements.
+
+    frames: of the robot. Raises ValueError naming an element that does not fit."""
     robot = Robot(model, dict(zip(model.frame_names, frames, strict=True)))
     found: dict[str, tuple[Law, list]] = {name: (law, []) for name, law in _built_in().items()}
     for element in elements:
@@ -379,8 +383,8 @@ def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Elemen
 
 
 def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
-    """Return the numbers of all elements as kernels read them: a header, for each law how many elements it has and
-    where they begin, and then these."""
+    """Return the numbers of all elements for kernels: a header, the count and the position of the elements of each
+    law, and then the numbers."""
     start, header, numbers, on_links = HEADER + 2 * len(by_law), [], [], 0
     for law, rows in by_law:
         for row in rows:
@@ -393,15 +397,16 @@ def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
 
 
 def _numbers_of_place(law, row):
-    """Return the count of numbers that place an element."""
+    """Return the count of numbers for the location of an element."""
     if isinstance(law, (CoordinateLaw, PairLaw)):
         return 1 + COORDINATE * int(row[0]) + OF_Y * isinstance(law, PairLaw)
     return LINK * isinstance(law, LinkLaw)
 
 
 def forms(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, Form]]:
-    """Yield the forms of this package's laws: True with those of balances of energy and momentum, False with those of
-    rollouts, linear models and wrenches."""
+    """Yield the forms of this package's laws.
+
+    With True those of balances of energy and momentum, with False those of rollouts, linear models and wrenches."""
     kernels = kernels_of(_built_in().values(), on_groups or not lanes, ())
     yield False, form_of_native(kernels, lanes, "")
     if not lanes:

@@ -1,4 +1,4 @@
-"""The winding of a motor of direct current, between its charge and its shaft."""
+"""Winding of a DC motor, between its charge and its shaft."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ CONSTANT, RESISTANCE = range(2)
 
 @kernel
 def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: Scalar) -> Pair:
-    """k i on the shaft, and -k x' - R i on the charge, i = y' its current."""
+    """Return k i on the shaft, and -k x' - R i on the charge, with the current i = y'."""
     k, drop = p[s + CONSTANT], p[s + RESISTANCE] * w
     return Pair(k * w, -(k * v) - drop, drop * w)
 
@@ -22,23 +22,23 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class Winding(Element):
-    """The winding of a motor of direct current, between its charge and its shaft.
+    """Winding of a DC motor, between its charge and its shaft.
 
     Parameters
     ----------
     joint : str or dict of str to float
-        Joint of the shaft, or factors of several joints whose sum x takes its place.
+        Joint of the shaft, or factors of several joints whose sum x replaces it.
     charge : str
         Joint whose coordinate is the charge. Its velocity is the current i, A, and its effort the voltage, V.
     constant : float
-        Torque constant, N m/A, or N/A at a slide, > 0 or < 0.
+        Torque constant, N m/A, or N/A for a prismatic joint, > 0 or < 0.
     resistance : float
         Resistance R, ohm, >= 0.
 
     Notes
     -----
-    The effort is ``constant i`` on x, and ``-constant x' - resistance i`` on the charge. The power that the winding
-    takes from the charge goes to the joint, except for the heat R i^2.
+    The effort is ``constant i`` on x, and ``-constant x' - resistance i`` on the charge. The electrical power of the
+    winding goes to the joint, except for the heat R i^2.
     """
 
     joint: Joints

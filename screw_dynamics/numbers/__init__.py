@@ -1,1 +1,1 @@
-"""Value types, tables of them, functions of a scalar, SIMD lanes. Imports Numba and NumPy, and no other package."""
+"""Value types, tables of values, scalar functions, SIMD lanes. Imports Numba and NumPy, and no other package."""

@@ -1,8 +1,8 @@
-"""Dual numbers: a number and its derivatives in WIDTH directions at once, by which any kernel has exact derivatives.
+"""Dual numbers: a number and its derivatives in WIDTH directions at once, for exact derivatives of any kernel.
 
-A Dual mixes with float64 in + - * / and comparisons, which compare the numbers alone; the functions of scalars.py, and
-those of `math` that have derivatives, accept it. Where a function has a kink its derivative is that of one side. In
-plain Python WIDTH is 1, and a Dual an object."""
+A Dual mixes with float64 in + - * / and comparisons, which compare the numbers only. The functions of scalars.py, and
+those of `math` that have derivatives, accept it. At a kink of a function its derivative is one-sided. In plain Python
+WIDTH is 1, and a Dual an object."""
 import math
 import operator
 from collections.abc import Callable
@@ -34,12 +34,12 @@ def dual(x: float, dx: Any) -> Any:
 
 
 def value_of(a: Any) -> float:
-    """Return the number without its derivatives; of another number, itself."""
+    """Return the number of a Dual without its derivatives; other numbers are returned unchanged."""
     return a.x if isinstance(a, Dual) else a
 
 
 def slope(a: Any) -> Any:
-    """Return the derivatives of a Dual, on a lane; in plain Python one, and 0.0 of any other number."""
+    """Return the derivatives of a Dual, on a lane (in plain Python a single one); 0.0 for other numbers."""
     return a.dx if isinstance(a, Dual) else 0.0
 
 
@@ -72,7 +72,7 @@ def _slope_of(a):
 
 @kernel
 def direction(k: int) -> Any:
-    """Return the derivatives of a number that changes along direction k of WIDTH alone; of none for another k."""
+    """Return the derivatives of a number that changes along direction k of WIDTH only; 0 for k out of range."""
     dx = splat(0.0)
     for place in range(WIDTH):
         if place == k:
@@ -93,7 +93,7 @@ def along(a: Any, place: int) -> float:
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
-# By whether the operands are Duals: both, the left one, the right one. A constant's slope is left out, not added as 0.
+# Rules for two Duals, for a Dual on the left, and on the right. The slope of a constant is omitted, not added as 0.
 RULES: dict[str, tuple[Callable, Callable, Callable]] = {
     "add": (lambda a, b: dual(value_of(a) + value_of(b), slope(a) + slope(b)),
             lambda a, b: dual(value_of(a) + b, slope(a)),
@@ -163,7 +163,7 @@ def _function(function, meaning):
 
 @kernel
 def _chain(x, f, df):
-    """f(x) with its derivative df(x), both numbers."""
+    """Return f(x) with its derivative df(x), both numbers."""
     return dual(f, df * slope(x))
 
 
@@ -173,13 +173,13 @@ def _sincos(x):
 
 
 def _sign(x):
-    """1, -1, or at the kink of |x| the mean of both."""
+    """Return 1, -1, or at the kink of |x| the mean of both."""
     return 1.0 * (x > 0.0) - 1.0 * (x < 0.0)
 
 
 _function(sincos, _sincos)
 _function(floor, lambda x: dual(floor(value_of(x)), 0.0 * slope(x)))
-# Of functions of one number, by the names that NumPy and math have for them: the derivative.
+# Derivatives of functions of one number, by their names in NumPy and math.
 DERIVATIVES: dict[str, Callable[[float], float]] = {
     "sin": lambda x: math.cos(x), "cos": lambda x: -math.sin(x), "tan": lambda x: 1.0 + math.tan(x) ** 2,
     "exp": lambda x: math.exp(x), "log": lambda x: 1.0 / x, "sqrt": lambda x: 0.5 / math.sqrt(x),
@@ -187,11 +187,11 @@ DERIVATIVES: dict[str, Callable[[float], float]] = {
     "arcsin asin": lambda x: 1.0 / math.sqrt(1.0 - x * x), "arccos acos": lambda x: -1.0 / math.sqrt(1.0 - x * x),
     "arctan atan": lambda x: 1.0 / (1.0 + x * x), "absolute fabs": _sign,
 }
-_of_numpy: dict = {}        # by NumPy's function: that of Duals in plain Python
+_of_numpy: dict = {}        # by NumPy's function: the function for Duals in plain Python
 
 
 def _named(names, derivative):
-    """Define a function of NumPy and of math, of one Dual."""
+    """Define a function of one Dual, by its names in NumPy and math."""
     of_numpy, *_, of_math = names.split() * 2
     plain, derivative = getattr(math, of_math), kernel(derivative)
 
@@ -212,7 +212,7 @@ Dual.__abs__ = _meaning                 # type: ignore[attr-defined]
 
 
 def _of_two(functions, meaning):
-    """Define functions of two numbers of which one or both are Duals."""
+    """Define functions of two numbers, at least one of which is a Dual."""
     def compiled(a, b):
         return meaning if numba_types.DUAL in (a, b) else None
     for function in functions:
@@ -229,7 +229,7 @@ def _atan2(a, b):
 
 def _power(a, b):
     x, n = value_of(a), value_of(b)
-    by_exponent = x ** n * math.log(x) if x > 0.0 else 0.0 * x           # used where the exponent is a Dual
+    by_exponent = x ** n * math.log(x) if x > 0.0 else 0.0 * x           # needed if the exponent is a Dual
     return dual(x ** n, (n * x ** (n - 1.0)) * slope(a) + by_exponent * slope(b))
 
 
@@ -244,7 +244,7 @@ Dual.__rpow__ = lambda b, a: _power(a, b)       # type: ignore[attr-defined]
 
 
 def _ufunc(self, function, method, *inputs, **options):
-    """Return a NumPy function of numbers among which are Duals; its operators are left to Dual's own."""
+    """Return a NumPy function of numbers and Duals; operators are implemented by Dual."""
     if method != "__call__" or options or function not in _of_numpy:
         return NotImplemented
     return _of_numpy[function](*(x.item() if isinstance(x, np.generic) else x for x in inputs))

@@ -1,7 +1,7 @@
-"""Jets: a number with its first and second derivatives, by which kernels in plain Python have exact Hessians.
+"""Jets: a number with its first and second derivatives, for exact Hessians of kernels in plain Python.
 
-A Jet mixes with numbers in + - * /; sincos and sqrt of scalars.py accept it. It is not compared: what branches on
-numbers would need a rule for its derivatives."""
+A Jet mixes with numbers in + - * /; sincos and sqrt of scalars.py accept it. Comparisons are not supported: branches
+would need their own rule for derivatives."""
 from __future__ import annotations
 
 import math
@@ -12,9 +12,10 @@ from .scalars import sincos, sqrt
 
 
 class Jet:
-    """A number x, its derivatives d (k,) in k directions, and dd (k, k): [i, j] the derivative along j of that along i.
+    """A number x, its derivatives d (k,) in k directions, and dd (k, k): [i, j] is the derivative along j of that along
+    i.
 
-    dd need not be symmetric, as derivatives along two twists of one joint are not."""
+    dd need not be symmetric: derivatives along two twists of one joint are not."""
 
     __slots__ = "d", "dd", "x"
     __array_ufunc__ = None          # a NumPy number on the left leaves the operator to the Jet
@@ -65,7 +66,7 @@ def _is_scalar(x):
 
 
 def _chain(a, f, df, ddf):
-    """f(a), from its value and its first and second derivative at a.x."""
+    """Return f(a), from its value and its first and second derivatives at a.x."""
     return Jet(f, df * a.d, df * a.dd + ddf * np.multiply.outer(a.d, a.d))
 
 

@@ -1,10 +1,10 @@
-"""Lane: one LLVM vector of WIDTH doubles that compiled code treats as one number, to run on WIDTH states at once; or,
-in single precision, of twice as many floats.
+"""Lane: one LLVM vector of WIDTH doubles that compiled code treats as one number, to compute WIDTH states at once; in
+single precision, a vector of twice as many floats.
 
-A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
-Arithmetic is IEEE's place by place, except for compiler.FLAGS: a product and a sum may be fused, and a quotient may be
-a product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only;
-in plain Python one number stands for a lane, whose WIDTH is then 1."""
+A Lane mixes with float64 in + - * / and comparisons. A comparison of lanes returns a mask for `where` and `some`.
+Arithmetic is elementwise IEEE, except for compiler.FLAGS: a product and a sum may be fused, and a quotient may be a
+product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only; in plain
+Python a lane is a single number, and WIDTH is 1."""
 import math
 import operator
 import platform
@@ -22,15 +22,15 @@ WIDTH = 1 if PLAIN else 4 if platform.machine() in ("aarch64", "arm64") else 8
 
 # ------------------------------------------------------------------------------------------------- arithmetic
 def _lane_among(*given):
-    """Return the one kind of lane among these types, if the others are of numbers; else None."""
+    """Return the single lane type among these types, if the others are numbers; else None."""
     lanes = {kind for kind in given if kind in numba_types.KINDS}
     numbers = all(kind in lanes or isinstance(kind, types.Number) for kind in given)
     return lanes.pop() if len(lanes) == 1 and numbers else None
 
 
 def _lanewise(op, result, emit):
-    """Define the operator `op` on two lanes, or on a lane and a scalar, by the instruction that `emit` builds; the kind
-    of its result is result(kind of lane)."""
+    """Define the operator `op` on two lanes, or on a lane and a scalar, by the instruction that `emit` builds. The type
+    of its result is result(lane type)."""
     @intrinsic
     def instruction(typing, a, b):
         lane = _lane_among(a, b)
@@ -139,12 +139,12 @@ _splat, _splat_single = _splat_of("LANE"), _splat_of("SINGLE")
 
 
 def splat(x: Any) -> Any:
-    """Return the lane with x in all places."""
+    """Return the lane with x in all elements."""
     return x
 
 
 def splat_single(x: Any) -> Any:
-    """Return the lane of single precision with x in all places."""
+    """Return the single-precision lane with x in all elements."""
     return x
 
 
@@ -154,12 +154,12 @@ def lane_count(x: Any) -> int:
 
 
 def extract(x: Any, k: int) -> float:
-    """Return the number in place k; for a scalar, the scalar itself."""
+    """Return element k of a lane; for a scalar, the scalar itself."""
     return x
 
 
 def insert(x: Any, k: int, number: float) -> Any:
-    """x with its number in place k replaced; for a scalar, the new number."""
+    """Return x with its element k replaced; for a scalar, the new number."""
     return number
 
 
@@ -192,7 +192,8 @@ def _insert_number(x, k, number):
 # ------------------------------------------------------------------------------------------------- sine, cosine, angle
 @kernel
 def _replaced(x, s, c, limit):
-    """s and c, but libm's sine and cosine of x in places where |x| >= limit: such a number does not affect others."""
+    """Return s and c, with libm's sine and cosine of x in elements with |x| >= limit, which do not affect other
+    elements."""
     for k in range(lane_count(x)):
         a = extract(x, k)
         if abs(a) >= limit:

@@ -1,12 +1,12 @@
-"""Working memory by name. A named tuple says of each array the lengths of its axes, in numbers or names of sizes:
+"""Working memory by name. A named tuple declares the lengths of the axes of each array, as numbers or names of sizes:
 
     class Box(NamedTuple):
         G: Annotated[np.ndarray, "u", "u"]
         lower: Annotated[np.ndarray, "u"]
 
-From this follow how many numbers all of them take, `room`, and the arrays, one behind the other, `arranged`. A field
-that is a value class is a table of as many slots; one without lengths is given. Compiled, the tuple is an address and
-the sizes, and an array is made of these where it is read."""
+`room` returns the count of numbers of all arrays, and `arranged` the consecutive arrays in memory. A field whose type
+is a value class is a table of as many slots; a field without lengths is an argument. Compiled, the tuple is an address
+and the sizes, and an array is created when it is read."""
 import math
 from functools import cache
 from typing import Any, NamedTuple, get_type_hints
@@ -22,18 +22,18 @@ from .values import leaves
 
 
 class Shared:
-    """Annotation of arrays of float64, whatever the scalars of the other arrays are."""
+    """Annotation of float64 arrays, for any scalar type of the other arrays."""
 
 
 class Words:
-    """Annotation of arrays of int64."""
+    """Annotation of int64 arrays."""
 
 
 SCALARS = {Shared: 0.0, Words: 0}
 
 
 class Part(NamedTuple):
-    """An array, or a table of a kind: numbers of a slot, a scalar if it has one of its own, lengths of its axes."""
+    """An array or a table: numbers per slot, a scalar type if it has its own, lengths of its axes."""
 
     kind: type
     width: int
@@ -41,14 +41,15 @@ class Part(NamedTuple):
     lengths: tuple[int | str, ...]
 
     def unit(self, unit: int) -> int:
-        """Return how many float64 a scalar takes, where those of other arrays take `unit`."""
+        """Return the count of float64 per scalar, where those of other arrays have `unit`."""
         return unit if self.scalar is None else 1
 
 
 @cache
 def parts(cls: type) -> tuple[Part, ...]:
-    """Return the arrays of a class, in their order in memory. Raises TypeError for a field without lengths behind one
-    that has them, and for a table with matrices."""
+    """Return the arrays of a class, in their order in memory.
+
+    Raises TypeError for a field without lengths after one that has them, and for a table with matrices."""
     found = []
     for name, kind in get_type_hints(cls, include_extras=True).items():
         told = getattr(kind, "__metadata__", ())
@@ -67,13 +68,15 @@ def _axes(part, sizes):
 
 
 def room(cls: type, sizes: NamedTuple, unit: int = 1) -> int:
-    """Return how many float64 the arrays of a class take, of scalars of `unit` float64."""
+    """Return the count of float64 of all arrays of a class, for scalars of `unit` float64."""
     return sum(part.width * part.unit(unit) * math.prod(_axes(part, sizes)) for part in parts(cls))
 
 
 def arranged(cls: type, like: Any, sizes: NamedTuple, memory: np.ndarray, start: int, *given: Any) -> Any:
-    """Return a `cls` whose arrays, of scalars of the kind of `like`, are in `memory` from position `start` on, counted
-    in float64, behind the fields that are given. They hold no reference to that memory."""
+    """Return a `cls` with arrays in `memory`, beginning at `start`, after the given fields.
+
+    The scalars are of the type of `like`; `start` is counted in float64. The arrays hold no reference to that
+    memory."""
     found = list(given)
     for part in parts(cls):
         axes = _axes(part, sizes)
@@ -87,7 +90,7 @@ def arranged(cls: type, like: Any, sizes: NamedTuple, memory: np.ndarray, start:
 
 
 def rows_of(cls: type, name: str, sizes: NamedTuple, memory: np.ndarray, start: int, unit: int = 1) -> np.ndarray:
-    """Return an array of `arranged` as float64, (numbers, unit): for Python, of what compiled code has left there."""
+    """Return an array of `arranged` as float64, (numbers, unit): results of compiled code, for Python."""
     for key, part in zip(cls._fields[-len(parts(cls)):], parts(cls), strict=True):      # type: ignore[attr-defined]
         count = part.width * math.prod(_axes(part, sizes))
         if key == name:
@@ -102,8 +105,9 @@ _sizes: dict[type, tuple[str, ...]] = {}
 
 @cache
 def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
-    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field. Raises
-    TypeError for a class that has had other sizes: types of Numba are told apart by their class."""
+    """Return for each part the lengths of its axes as sums of products, and their product, see numba_types.Field.
+
+    Raises TypeError if the class has had other sizes: Numba distinguishes types by their class."""
     if _sizes.setdefault(cls, names) != names:
         raise TypeError(f"{cls.__name__} has the sizes {_sizes[cls]}, not {names}")
     found = []

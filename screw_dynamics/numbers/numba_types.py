@@ -1,4 +1,4 @@
-"""Numba's types of this package's numbers; only what compiles imports this module."""
+"""Numba types of this package's numbers. Only modules that compile import this module."""
 import functools
 import operator
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ FAST = tuple(FLAGS["fastmath"])
 
 # ------------------------------------------------------------------------------------------------- structural zeros
 class NilType(types.Number):
-    """A number that is always 0, in no memory."""
+    """A number that is always 0, and takes no memory."""
 
     bitwidth = 0
 
@@ -45,18 +45,18 @@ class _NilModel(models.PrimitiveModel):
 
 # ------------------------------------------------------------------------------------------------- lanes
 class Lanes(types.Type):
-    """Numbers, or truth values, side by side in as much memory as WIDTH float64."""
+    """Numbers, or bools, side by side in as much memory as WIDTH float64."""
 
     def __init__(self, name: str, element: Any, count: int):
         super().__init__(name)
         self.vector, self.bitwidth, self.lanes = ir.VectorType(element, count), 64 * WIDTH, count
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """A number becomes a lane where controllers mix them; never a lane a number."""
+        """Return SAFE for numbers, as controllers mix them with lanes; lanes do not convert to numbers."""
         return SAFE if self in KINDS and isinstance(other, (types.Float, types.Integer)) else None
 
 
-# SINGLE: twice as many numbers of single precision, in as much memory.
+# SINGLE: twice as many single-precision numbers, in the same memory.
 LANE, MASK = Lanes("Lane", ir.DoubleType(), WIDTH), Lanes("Mask", ir.IntType(1), WIDTH)
 SINGLE, SINGLE_MASK = Lanes("Single", ir.FloatType(), 2 * WIDTH), Lanes("SingleMask", ir.IntType(1), 2 * WIDTH)
 KINDS = {LANE: MASK, SINGLE: SINGLE_MASK}
@@ -65,8 +65,8 @@ MASKS = {mask: lane for lane, mask in KINDS.items()}
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    """Data model of lanes: in memory a packed struct at any address, since Numba does not align arrays as wide vectors
-    require."""
+    """Data model of lanes: in memory a packed struct at any address, since Numba does not align arrays for wide
+    vectors."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind, kind.vector)
@@ -82,7 +82,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def broadcast(context: Any, builder: Any, lane: Lanes, kind: types.Type, x: Any) -> Any:
-    """Return a lane as it is; any other number in all places."""
+    """Return a lane unchanged, or any other number in all elements of a lane."""
     if kind is lane:
         return x
     x, count = context.cast(builder, x, kind, types.float64), lane.lanes
@@ -100,12 +100,12 @@ def _to_lane(context, builder, source, target, x):
 
 # ------------------------------------------------------------------------------------------------- dual numbers
 class DualType(types.Type):
-    """A float64 and a lane of its derivatives, side by side in memory."""
+    """A float64 and a lane of its derivatives, adjacent in memory."""
 
     bitwidth = 64 * (1 + WIDTH)
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """A number becomes a constant, never the other way."""
+        """Return SAFE for numbers, which are constants; dual numbers do not convert to numbers."""
         return SAFE if isinstance(other, (types.Float, types.Integer)) else None
 
 
@@ -128,10 +128,10 @@ def _constant(context, builder, kind, dual, x):
 
 # ------------------------------------------------------------------------------------------------- views
 class View(types.Array):
-    """Arrays (dtype, ndim, layout) over memory that they do not own, and of which nothing is counted.
+    """Arrays (dtype, ndim, layout) over memory that they do not own, without reference counts.
 
-    Numba counts the references to an array wherever one is copied, though there is nothing to count if it holds none: a
-    table of twenty columns that goes into a call took forty calls. A View is as long valid as its memory."""
+    Numba counts the references to an array wherever one is copied, even if it holds none: a table of twenty columns as
+    an argument required forty calls. A View is valid as long as its memory."""
 
     def __init__(self, dtype: Any, ndim: int, layout: str, readonly: bool = False, aligned: bool = True):
         kind = f"{'readonly ' * readonly}{'unaligned ' * (not aligned)}view"
@@ -140,13 +140,13 @@ class View(types.Array):
 
     def copy(self, dtype: Any = None, ndim: int | None = None, layout: str | None = None,
              readonly: bool | None = None) -> "View":
-        """Return the type of a part of such an array."""
+        """Return the type of a slice of such an array."""
         return View(self.dtype if dtype is None else dtype, self.ndim if ndim is None else ndim,
                     self.layout if layout is None else layout, not self.mutable if readonly is None else readonly,
                     self.aligned)
 
     def unify(self, typingctx: Any, other: Any) -> Any:
-        """Return the type of what is one or the other: a View, if both are."""
+        """Return the common type of two arrays: a View, if both are."""
         found = super().unify(typingctx, other)
         if found is None or not isinstance(other, View):
             return found
@@ -154,8 +154,8 @@ class View(types.Array):
 
 
 class _Passed:
-    """The part of a model that passes values as they are: a table of twenty columns took a hundred and forty arguments
-    in each call, which the compiler takes apart and puts together."""
+    """Mixin of a model that passes values unchanged. A table of twenty columns had 140 arguments in each call, which
+    the compiler splits and joins again."""
 
     def get_argument_type(self):
         return self.get_value_type()
@@ -169,7 +169,7 @@ class _Passed:
 
 @register_model(View)
 class _ViewModel(_Passed, models.ArrayModel):
-    """The model of an array without counted references."""
+    """Data model of an array without reference counts."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind)
@@ -178,13 +178,13 @@ class _ViewModel(_Passed, models.ArrayModel):
         models.StructModel.__init__(self, manager, kind, members)
 
     def traverse(self, builder):
-        """Nothing is counted."""
+        """Return no members, as nothing is counted."""
         return []
 
 
 class Field(NamedTuple):
-    """An array of a Block: its View, and in doubles where it begins, the lengths of its axes and their strides. Each is
-    a sum of products, (factor, *indices of sizes)."""
+    """An array of a Block: its View, and in doubles its start, the lengths of its axes and their strides. Each is a sum
+    of products, (factor, *indices of sizes)."""
 
     view: View
     start: tuple
@@ -193,8 +193,10 @@ class Field(NamedTuple):
 
 
 class Block(types.NamedTuple):
-    """A named tuple of Views of memory at one address, passed as this address and the sizes of the arrays: a View is
-    made where it is read, by name, by index or where the tuple is unpacked. Not as the arguments of a call."""
+    """A named tuple of Views of memory at one address, passed as this address and the sizes of the arrays.
+
+    A View is created when it is read, by name, by index or by unpacking the tuple; unpacking as call arguments is not
+    supported."""
 
     def __init__(self, cls: type, sizes: int, given: Sequence, arrays: Sequence[Field]):
         self.sizes, self.given, self.arrays = sizes, len(given), arrays
@@ -203,7 +205,7 @@ class Block(types.NamedTuple):
 
 @register_model(Block)
 class _BlockModel(_Passed, models.StructModel):
-    """The model of a Block: its address, sizes, and what it does not hold itself."""
+    """Data model of a Block: its address, its sizes, and the fields outside its memory."""
 
     def __init__(self, manager, kind):
         given = [(f"given_{k}", kind.types[k]) for k in range(kind.given)]
@@ -212,7 +214,7 @@ class _BlockModel(_Passed, models.StructModel):
 
 
 def block_at(context: Any, builder: Any, kind: Block, first: Any, sizes: Sequence, given: Sequence = ()) -> Any:
-    """Return the Block at an address, of sizes that are integers."""
+    """Return the Block at an address, with integer sizes."""
     made = ir.Constant(context.get_value_type(kind), ir.Undefined)
     for k, value in enumerate((first, cgutils.pack_array(builder, sizes), *given)):
         made = builder.insert_value(made, value, k)
@@ -265,7 +267,7 @@ def _items(context, builder, signature, args):
 
 
 def doubles(kind: Any) -> int:
-    """Size of a Numba type of numbers, in doubles."""
+    """Return the size of a Numba number type, in doubles."""
     return sum(map(doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
 
 
@@ -322,8 +324,8 @@ def _entry(context, builder, kind, view, index_types, indices):
 
 
 def _indices(context, builder, kind, index_type, index):
-    """Return the types and values of integers that name an entry of a View; None for what else an index is, or has to
-    be checked."""
+    """Return the types and values of integers that select an entry of a View. Return None for other indices, and if
+    bounds are checked."""
     if context.enable_boundscheck or kind.ndim == 0:
         return None
     if isinstance(index_type, types.BaseTuple):
@@ -361,5 +363,5 @@ def _as_array(context, builder, source, target, value):
 
 
 def array_of(view: View) -> types.Array:
-    """Numba's own type of arrays for the memory of a View."""
+    """Return Numba's own array type for the memory of a View."""
     return types.Array(view.dtype, view.ndim, view.layout, readonly=not view.mutable, aligned=view.aligned)

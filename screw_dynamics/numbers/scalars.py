@@ -1,7 +1,7 @@
-"""Functions of one scalar, for any kind of scalar: float64 compiled by Numba, and any Python number in plain mode.
+"""Scalar functions for any kind of scalar: float64 compiled by Numba, and any Python number in plain mode.
 
-In plain Python, other kinds of numbers register their own functions, e.g. `sincos.register(mpmath.mpf, ...)`. NumPy's
-arrays are one kind, a number for each state of a batch."""
+In plain Python, other number types register their own functions, e.g. `sincos.register(mpmath.mpf, ...)`. NumPy arrays
+are one kind, with a number for each state of a batch."""
 import math
 from collections.abc import Callable
 from functools import singledispatch
@@ -12,7 +12,7 @@ from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, over
 
 from .values import Scalar, kernel
 
-LIMIT = 1e6     # above it the three-part reduction of `sincos_polynomial` loses digits, and libm is used
+LIMIT = 1e6     # above it the three-part reduction of `sincos_polynomial` loses precision, and libm is used
 SINGLE_LIMIT = 8192.0   # the same for `sincos_single`
 TABLE_LIMIT = LIMIT / 32                # the same for `sincos_table`
 ENTRIES = 128                              # entries of its table
@@ -22,7 +22,8 @@ SINES = np.array([*_HALF, *(-x for x in _HALF[1:-1])])
 
 
 def llvm_function(name: str, plain: Callable) -> Callable:
-    """Return a function of one number: in plain Python `plain` (singledispatch), compiled the LLVM intrinsic `name`."""
+    """Return a function of one number: `plain` (singledispatch) in plain Python, the LLVM intrinsic `name` if
+    compiled."""
     @intrinsic
     def instruction(typing, x):
         def build(context, builder, signature, args):
@@ -54,7 +55,7 @@ nearest = llvm_function("rint", round)          # the nearest whole number; halv
 
 @singledispatch
 def where(condition: bool, a: Scalar, b: Scalar) -> Scalar:
-    """a where the condition holds, else b. Both are evaluated, so that lanes and symbols can take part."""
+    """Return a where the condition holds, else b. Both are evaluated, as lanes and symbols require."""
     return a if condition else b
 
 
@@ -73,7 +74,7 @@ def larger(a: Scalar, b: Scalar) -> Scalar:
 
 @singledispatch
 def some(condition: bool) -> bool:
-    """True if the condition holds; on lanes, if it holds in at least one place."""
+    """Return True if the condition holds; on lanes, if it holds in at least one element."""
     return bool(condition)
 
 
@@ -95,8 +96,10 @@ def _atan2(y, x):
 
 @singledispatch
 def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x), x in radians; NaN for an infinity or NaN. Compiled, the error is below 1.6 units in the last
-    place on lanes, else below 2.5, which it reaches near table entries twice as large as the result."""
+    """Return (sin x, cos x), x in radians; NaN for an infinity or NaN.
+
+    Compiled, the error is below 1.6 ulp on lanes, else below 2.5 ulp, near table entries twice as large as the
+    result."""
     if math.isinf(x):
         return math.nan, math.nan          # as compiled; math.sin would raise
     return math.sin(x), math.cos(x)
@@ -104,7 +107,8 @@ def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
 
 @kernel
 def sincos_polynomial(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x) for |x| < LIMIT, without a branch: x = k pi/2 + r, |r| <= pi/4, and the polynomials of fdlibm."""
+    """Return (sin x, cos x) for |x| < LIMIT, without branches: x = k pi/2 + r, |r| <= pi/4, and fdlibm's
+    polynomials."""
     k = floor(x * 0.6366197723675814 + 0.5)
     x = x - k * 1.5707963267341256                            # exact: k and this first part of pi/2 have few digits
     r = x - k * 6.077100506303966e-11
@@ -117,15 +121,16 @@ def sincos_polynomial(x: Scalar) -> tuple[Scalar, Scalar]:
         2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
         - z * 1.13596475577881948265e-11))))))
     half = floor(0.5 * k)
-    odd = k - 2.0 * half                                      # 1 in the quadrants where sine and cosine change places
+    odd = k - 2.0 * half                                      # 1 in the quadrants where sine and cosine are exchanged
     sign = 1.0 - 2.0 * (half - 2.0 * floor(0.5 * half))       # -1 in the lower two quadrants
     return sign * where(odd > 0.0, c, s), sign * (1.0 - 2.0 * odd) * where(odd > 0.0, s, c)
 
 
 @kernel
 def sincos_single(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x) in single precision for |x| < SINGLE_LIMIT, without a branch, as `sincos_polynomial`, with minimax
-    polynomials; on SINGLE lanes the error is below 1.2e-7."""
+    """Return (sin x, cos x) in single precision for |x| < SINGLE_LIMIT, without branches.
+
+    As `sincos_polynomial`, with minimax polynomials; on SINGLE lanes the error is below 1.2e-7."""
     k = nearest(x * 0.6366197723675814)
     r = ((x - k * 1.5703125) - k * 4.837512969970703125e-4) - k * 7.54978995489188216e-8
     z = r * r
@@ -139,9 +144,9 @@ def sincos_single(x: Scalar) -> tuple[Scalar, Scalar]:
 
 @kernel
 def sincos_table(x: Scalar) -> tuple[Scalar, Scalar]:
-    """(sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the addition theorems.
+    """Return (sin x, cos x) for |x| < TABLE_LIMIT: x = k pi/64 + r, |r| <= pi/128, and the addition theorems.
 
-    Two thirds of the operations of `sincos_polynomial`, but lanes would have to gather from the table."""
+    It takes two thirds of the operations of `sincos_polynomial`, but lanes would have to gather from the table."""
     k = nearest(x * 20.371832715762604)
     x = x - k * (1.5707963267341256 / 32)                     # exact: k and this first part of pi/64 have few digits
     r = x - k * (6.077100506303966e-11 / 32)

@@ -1,4 +1,4 @@
-"""Numba's types of this package's numbers, imported when something is first compiled, and members of structs."""
+"""Numba types of this package's numbers, imported at the first compilation, and members of structs."""
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +9,7 @@ declare(lambda: numba_types.LANE)
 
 
 def member(name: str, kind: Callable[[], Any]) -> Callable:
-    """Return the intrinsic that reads a member, of the type kind(), of any struct that has one of this name."""
+    """Return the intrinsic that reads a member by name, of the type kind(), from any struct."""
     @intrinsic
     def get(typing, struct):
         def build(context, builder, signature, args):

@@ -1,10 +1,11 @@
-"""Tables of values: what a recursion keeps of each body, and what it reads of the model, column by column.
+"""Tables of values: data of each body in a recursion, and data of the model, column by column.
 
-`class Table(NamedTuple)` lists the columns; in `q, C, V = body` each is a sequence, and `V[i]` reads and writes a whole
-Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by slot.
+`class Table(NamedTuple)` lists the columns. After `q, C, V = body` each is a sequence, and `V[i]` reads and writes a
+whole Twist. In plain Python a column is a list. Compiled, all columns of a table are in one float64 array, slot by
+slot.
 
-A table is declared once: `extends` adds columns to those of another, and columns IfGiven are left out `taking` inputs
-that they are not among."""
+`extends` declares a table with the columns of another and additional ones. `taking` omits columns IfGiven that are not
+inputs."""
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -30,12 +31,12 @@ class Screws:
 MATRICES = Square, Screws
 IF_GIVEN = "if given"
 Kind = TypeVar("Kind")
-# In annotations of a table: an input that some entry points lack. There it is 0, without memory or operations.
+# In annotations of a table: an optional input of an Entry. If absent it is 0, without memory or operations.
 IfGiven = Annotated[Kind, IF_GIVEN]
 
 
 def extends(Base: type) -> Callable[[type], type]:
-    """Declare a table that has the columns of table `Base` before its own. Kernels of `Base` serve it, if they read
+    """Declare a table with the columns of table `Base` before its own. Kernels of `Base` accept it if they access
     columns by name."""
     def decorate(own):
         return derived(own.__name__, own, {**_declared(Base), **_declared(own)})
@@ -44,8 +45,8 @@ def extends(Base: type) -> Callable[[type], type]:
 
 @cache
 def taking(Table: type, inputs: Sequence[str]) -> type:
-    """Return the table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if
-    they are not among them: the other columns keep their order. Raises ValueError for an input that is no column."""
+    """Return the table whose first columns are these inputs, in their order, without other columns IfGiven. The
+    remaining columns keep their order. Raises ValueError if an input is not a column."""
     kinds = _declared(Table)
     if not set(inputs) <= set(kinds):
         raise ValueError(f"{Table.__name__} has no columns {set(inputs) - set(kinds)}")
@@ -61,7 +62,7 @@ def _declared(Table):
 
 
 def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:
-    """Return a table of these columns, of a name by which caches tell it from the table that it is made of."""
+    """Return a table of these columns, with a name by which caches distinguish it from the original table."""
     made = NamedTuple(name, list(kinds.items()))            # type: ignore[misc]
     made.__module__, made.__qualname__, made.__doc__ = Table.__module__, name, Table.__doc__
     return made
@@ -69,7 +70,7 @@ def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:
 
 @cache
 def nothing(kind: type) -> type:
-    """Return the kind of values of a class, or of numbers, that are always 0."""
+    """Return the type of values of a class, or of numbers, that are always 0."""
     if not issubclass(kind, tuple):
         return Nil
     parts = [(name, nothing(part)) for name, part in get_type_hints(kind).items()]
@@ -88,7 +89,8 @@ def size(cls: type, n: int) -> int:
 
 
 def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
-    """Values of one class as a float64 array, one row each; int fields hold the bits of an integer, not its value."""
+    """Return values of one class as a float64 array, one row each. int fields store the bits of an integer, not its
+    value."""
     kinds = leaves(type(rows[0]))
     array = np.array([numbers(row) for row in rows], dtype=float)
     nil = np.array([kind is Nil for kind in kinds])
@@ -105,11 +107,11 @@ def columns(cls: type, rows: Sequence[NamedTuple]) -> NamedTuple:
 
 
 def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start: int = 0) -> NamedTuple:
-    """`cls` of columns with n slots each, over scalars of the kind of `like`.
+    """Return a `cls` of columns with n slots each, over scalars of the type of `like`.
 
-    Compiled, the columns are views of the float64 array `memory` from position `start` on. They hold no
-    reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked. In
-    plain Python they are lists of the values in `memory`, if it is given."""
+    Compiled, the columns are views of the float64 array `memory`, beginning at `start`. They hold no reference to it,
+    which would be slow: it must be an argument of the compiled function, and large enough, which is not checked. In
+    plain Python they are lists of the values in `memory`, if given."""
     lines = [_blank(cls)] * n if memory is None else _unpacked(cls, memory[start:], n)
     rows = zip(*lines, strict=True) if n > 0 else [()] * len(fields(cls))
     return cls(*(np.empty((6 if kind is Screws else n, n), dtype=object) if kind in MATRICES else list(column)
@@ -118,7 +120,7 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
 
 @cache
 def _blank(cls):
-    """Return a row of nothing yet, but for what is always 0."""
+    """Return an empty row, with zeros for columns that are always 0."""
     return tuple(build(kind, repeat(0.0)) if set(leaves(kind)) == {Nil} else None for kind in fields(cls))
 
 
@@ -165,8 +167,7 @@ def _compiled_table(cls, like, n, memory=None, start=0):
 
 
 def block(like: Any, shape: tuple[int, ...], memory: np.ndarray, start: int) -> np.ndarray:
-    """Return an array of scalars of the kind of `like`: a view of the float64 array `memory` from position `start`
-    on."""
+    """Return an array of scalars of the type of `like`: a view of the float64 array `memory`, beginning at `start`."""
     return memory[start:start + math.prod(shape)].reshape(shape)
 
 

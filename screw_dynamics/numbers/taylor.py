@@ -1,11 +1,10 @@
-"""Truncated Taylor series: numbers that hold the coefficients of x(t) = x_0 + x_1 t + x_2 t^2 + ..., in plain Python.
+"""Truncated Taylor series: numbers with the coefficients of x(t) = x_0 + x_1 t + x_2 t^2 + ..., in plain Python.
 
-An algorithm runs once on Series, and its operations are kept on a Tape; then each further coefficient of all its
-numbers follows from those before, operation by operation, a product's by one sum of k + 1 products. So N coefficients
+An algorithm runs once on Series, and a Tape records its operations. Each further coefficient of all numbers is then
+computed from the previous ones, operation by operation; that of a product by one sum of k + 1 products. N coefficients
 take O(N^2) operations, and inputs of order k may depend on results of order k - 1, as in differential equations.
-
-Coefficients are numbers, or arrays of them, one for each state of a batch. Comparisons are of the first coefficients;
-the functions of scalars.py accept Series. A. Griewank, A. Walther (2008), Evaluating Derivatives, chapter 13."""
+Coefficients are numbers, or arrays of them, one for each state of a batch. Comparisons use the first coefficients. The
+functions of scalars.py accept Series. A. Griewank, A. Walther (2008), Evaluating Derivatives, chapter 13."""
 from collections.abc import Callable
 from operator import mul
 from typing import Any
@@ -17,7 +16,7 @@ from .values import is_value
 
 
 class Tape:
-    """The Series of an algorithm in the order of their operations, and how many coefficients each has."""
+    """The Series of an algorithm in the order of their operations, and their number of coefficients."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[list, Callable]] = []
@@ -28,14 +27,14 @@ class Tape:
         return Series(self, [x])
 
     def extend(self) -> None:
-        """Compute one more coefficient of all Series but variables."""
+        """Compute one more coefficient of all Series except variables."""
         k = self.length
         for c, coefficient in self._steps:
             c.append(coefficient(k))
         self.length = k + 1
 
     def result(self, coefficient: Callable[[int], Any]) -> "Series":
-        """Return the Series of coefficients coefficient(k), k = 0 to begin with."""
+        """Return the Series with the coefficients coefficient(k), beginning with k = 0."""
         if self.length > 1:
             raise ValueError("a tape that was extended takes no more operations")
         made = Series(self, [coefficient(0)])
@@ -49,10 +48,10 @@ class Tape:
 
 
 class Series:
-    """A number with Taylor coefficients `c`, as far as its Tape has come."""
+    """A number with Taylor coefficients `c`, as many as its Tape has computed."""
 
     __slots__ = "tape", "c"
-    __array_ufunc__ = None          # an array on the left is a number to us
+    __array_ufunc__ = None          # an array on the left is treated as a number
 
     def __init__(self, tape: Tape, c: list):
         self.tape, self.c = tape, c
@@ -123,12 +122,12 @@ def _sum_of_products(a, b, first, last, k):
 
 
 def _product(a, b):
-    """c = a b: c_k = sum_j a_j b_(k - j)."""
+    """Return the coefficients of c = a b: c_k = sum_j a_j b_(k - j)."""
     return lambda k: sum(map(mul, a, b[k::-1]))
 
 
 def _quotient(a, b):
-    """c = a / b, of a = c b."""
+    """Return the coefficients of c = a / b, from a = c b."""
     c = []
 
     def coefficient(k):
@@ -138,7 +137,7 @@ def _quotient(a, b):
 
 
 def _reciprocal(number, b):
-    """c = number / b."""
+    """Return the coefficients of c = number / b."""
     c = []
 
     def coefficient(k):
@@ -149,7 +148,7 @@ def _reciprocal(number, b):
 
 @sincos.register(Series)
 def _sincos(x):
-    """s' = x' c and c' = -x' s."""
+    """Return sine and cosine, from s' = x' c and c' = -x' s."""
     a, sine, cosine = x.c, [], []
 
     def of_sine(k):
@@ -167,7 +166,7 @@ def _sincos(x):
 
 @sqrt.register(Series)
 def _sqrt(x):
-    """c c = a."""
+    """Return the square root c, from c c = a."""
     a, c = x.c, []
 
     def coefficient(k):

@@ -1,9 +1,9 @@
 """Value types with infix operators: the same source in plain Python and compiled by Numba.
 
 A value is a NamedTuple of numbers or of other values. Its functions and operators remain ordinary Python: `kernel`
-returns its function unchanged, and registers it with Numba, which compiles it where compiled code calls it. So plain
-mode needs no switch: a kernel called from Python runs on any numbers, and only the entry points are machine code.
-Without Numba's JIT these too are plain Python: what compiled code alone can do has a meaning in Python as well.
+returns its function unchanged, and registers it with Numba, which compiles it when compiled code calls it. Plain mode
+needs no switch: a kernel called from Python accepts any numbers, and only functions of Entry are machine code. Without
+Numba's JIT these, too, are plain Python: every construct of compiled code also has a meaning in Python.
 
 Only this file and tables.py use Numba's extension interface for value types."""
 import operator
@@ -39,7 +39,7 @@ _VALUES = set()      # the classes declared below
 
 
 def _meaning(symbol, left, right):
-    """Return the function that an operator stands for between two classes. Raises TypeError if it has no meaning."""
+    """Return the function of an operator between two classes. Raises TypeError if it is not defined."""
     if (symbol, left, right) in _MEANING:
         return _MEANING[symbol, left, right]
     names = (cls.__name__ if cls else "scalar" for cls in (left, right))
@@ -49,7 +49,7 @@ def _meaning(symbol, left, right):
 def value(cls: type) -> type:
     """Declare a NamedTuple as a value type: the operators declared for it replace tuple's own + and *."""
     def plain(symbol, swap):
-        known = {}                      # by the class of the other: plain mode computes with many small values
+        known = {}                      # by the class of the other operand: plain mode computes with many small values
 
         def apply(self, other):
             kind = type(other)
@@ -63,18 +63,18 @@ def value(cls: type) -> type:
         setattr(cls, f"__{op.__name__}__", plain(symbol, swap=False))
         setattr(cls, f"__r{op.__name__}__", plain(symbol, swap=True))
     cls.__neg__ = lambda self: -1.0 * self
-    cls.__array_ufunc__ = None          # a NumPy scalar on the left must not turn a value into an array
+    cls.__array_ufunc__ = None          # a NumPy scalar on the left must not convert a value to an array
     _VALUES.add(cls)
     return cls
 
 
 def is_value(x: Any) -> bool:
-    """True for a value, as opposed to a number or an array."""
+    """Return True for a value, as opposed to a number or an array."""
     return type(x) in _VALUES
 
 
 def compiled_as(function: Callable) -> Callable:
-    """Decorate a function of Python alone: where compiled code calls it, it calls the kernel `function`."""
+    """Decorate a Python function: in compiled code, the kernel `function` is called instead."""
     def decorate(facade):
         @overload(facade, strict=False)
         def compiled(*args, **kwargs):
@@ -84,7 +84,7 @@ def compiled_as(function: Callable) -> Callable:
 
 
 def infix(symbol: str) -> Callable:
-    """Declare that `symbol` between two values means this function; its annotations name the two classes."""
+    """Declare a function as the operator `symbol` between two values; its annotations name the two classes."""
     def decorate(function):
         left, right = list(get_type_hints(function).values())[:2]
         _MEANING[symbol, left, right] = function
@@ -93,7 +93,7 @@ def infix(symbol: str) -> Callable:
 
 
 def linear(cls: type) -> type:
-    """Declare a NamedTuple as a vector space: +, - and multiples by a scalar work field by field."""
+    """Declare a NamedTuple as a vector space: +, - and multiples by a scalar are elementwise."""
     def each(expression):
         return eval(f"lambda a, b: cls({', '.join(expression.format(f) for f in cls._fields)})", {"cls": cls})
     value(cls)
@@ -113,7 +113,7 @@ def _compile_operator(symbol, op):
         try:
             return _meaning(symbol, *kinds)
         except TypeError as error:
-            from numba.core.errors import TypingError  # as code is compiled
+            from numba.core.errors import TypingError  # imported on compilation
             raise TypingError(str(error)) from None
 
 
@@ -136,7 +136,7 @@ def fields(cls: type) -> list[type]:
 
 
 def form_of(cls: type) -> Callable:
-    """Declare a NamedTuple as a form of values of class `cls`: the same fields, but some of them Nil."""
+    """Declare a NamedTuple as a sparse form of values of class `cls`: the same fields, some of them Nil."""
     def decorate(form):
         form.stands_for = cls
         return form
@@ -150,12 +150,12 @@ def leaves(cls: type) -> list[type]:
 
 
 def numbers(x: Any) -> list:
-    """All numbers in a value, in order, as a flat list."""
+    """Return all numbers in a value, in order, as a flat list."""
     return [number for part in x for number in numbers(part)] if isinstance(x, tuple) else [x]
 
 
 def build(cls: type, flat: Iterable) -> Any:
-    """Return the value of class `cls` made of the numbers of an iterable, in order: the inverse of `numbers`."""
+    """Return the value of class `cls` from an iterable of numbers, in order: the inverse of `numbers`."""
     source = iter(flat)
 
     def take(kind):
@@ -180,8 +180,8 @@ def zero(cls: type[NamedTuple], like: Any) -> Any:
 
 @singledispatch
 def null(like: Any) -> Any:
-    """Return the number 0 of the kind of `like`, whatever `like` holds. In plain Python a float, unless a kind
-    registers."""
+    """Return the number 0 of the type of `like`, for any value of `like`. In plain Python it is a float, unless a type
+    registers its own."""
     return 0.0
 
 
@@ -193,19 +193,20 @@ def numba_type(kind: type, scalar: Any) -> Any:
 
 
 def scalar_of(like: Any) -> Any:
-    """Return the Numba type of the scalars in a value: that of its first number; a type of numbers itself."""
+    """Return the Numba type of the scalars in a value: the type of its first number; a number type is returned
+    unchanged."""
     return scalar_of(like.types[0]) if isinstance(like, types.BaseTuple) else like
 
 
 @singledispatch
 def present(x: Any) -> Any:
-    """Return the number x. Kinds of numbers that leave out operations with a 0 register what it is where they may
-    not."""
+    """Return the number x. Number types that omit operations with a 0 register a conversion for places where 0 must be
+    kept."""
     return x
 
 
 def over(x: Any, like: Any) -> Any:
-    """Return the number or value x, converted to scalars of the kind of `like`; in plain Python, where kinds mix, x
+    """Convert the number or value x to scalars of the type of `like`. Plain Python mixes types, and returns x
     itself."""
     return map_numbers(present, x)
 
@@ -248,7 +249,7 @@ class Nil:
     Compiled, it takes no memory, and operations with it are omitted. In plain Python it is the number 0."""
 
     def __new__(cls, x=0):
-        """The number 0."""
+        """Return the number 0."""
         return 0.0
 
 
@@ -258,7 +259,7 @@ def _nil(typing):
 
 
 def _vanishing(op, meaning):
-    """Define an operator with Nil on either side as the function that `meaning(a is Nil, b is Nil)` returns."""
+    """Define an operator with Nil on either side as the function returned by `meaning(a is Nil, b is Nil)`."""
     @overload(op)
     def operation(a, b):
         return meaning(a is numba_types.NIL, b is numba_types.NIL) if numba_types.NIL in (a, b) else None

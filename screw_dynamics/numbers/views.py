@@ -1,4 +1,4 @@
-"""Views as arrays of Numba's own, in compiled code."""
+"""Conversion of views to Numba's own arrays, in compiled code."""
 from typing import Any
 
 from screw_dynamics.numba_internals.compiler import intrinsic, numba_arrays
@@ -8,7 +8,7 @@ from .structs import numba_types
 
 @intrinsic
 def as_array(typing: Any, view: Any) -> tuple[Any, Any]:
-    """Return the memory of a view as an array of Numba's own: what NumPy makes of its kind, as np.zeros_like(q) does,
-    is one too, and holds a reference to its memory, which a View would forget."""
+    """Return the memory of a view as Numba's own array. Arrays that NumPy creates of the same type, such as
+    np.zeros_like(q), then hold a reference to their memory, which a View would not."""
     kind = numba_types.array_of(view)
     return kind(view), lambda context, builder, signature, args: numba_arrays.borrowed(context, builder, kind, args[0])

@@ -1,11 +1,11 @@
-"""The best motion of a robot: what it shall do, as terms of a cost and limits, and the efforts that do it best.
+"""Trajectory optimization: costs and limits of a motion, and the efforts that minimize the cost.
 
-`terms`: costs and limits, of `quantities` of states and efforts, `link_quantities` among them, which have derivatives;
+`terms`: costs and limits of `quantities` of states and efforts, with derivatives; `link_quantities`: those of links.
 `phases`: steps of a robot, a mechanism or a scene; `dynamics`: motions under feedback, and linear models of their
-steps; `objective`: what a motion costs, limits by an augmented Lagrangian, `known_costs` what of it is known before,
-`limits` those of the model; `ddp`: differential dynamic programming; `solver`: all of it for many motions at once;
-`motion`: what is found. `collocation/`: motions on splines, of the same terms. Imports robot and what is below it;
-scenes are arguments."""
+steps; `objective`: the cost of a motion, with limits by an augmented Lagrangian; `known_costs`: the part of it that is
+computed ahead of time; `limits`: limits of the model; `ddp`: differential dynamic programming; `solver`: the solver,
+for many motions at once; `motion`: its result. `collocation/`: motions on splines, with the same terms. Imports robot
+and the packages below it; scenes are arguments."""
 from .collocation import Acceleration, CollocatedMotion, Duration, Jerk, Moment, Power, collocate_motion
 from .link_quantities import CenterOfMass, LinkOrientation, LinkPose, LinkPosition, LinkVelocity
 from .motion import OptimalMotion

@@ -1,10 +1,10 @@
-"""Differential dynamic programming with gaps and bounds, of many motions at once.
+"""Differential dynamic programming with gaps and bounds, for many motions at once.
 
-An iteration takes the best feedback of the motion's linear model and of the cost to second order (sweeps/riccati.py),
-with limits on the sides on which they bind after it, which takes some rounds; and the motion under it with the largest
-part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum |gap| by at least a share of what is expected.
-Gaps become 1 - a of themselves. Where no part does, and where the change is not determined, more is added to what
-efforts cost, `shift`."""
+An iteration computes the optimal feedback of the motion's linear model and of the cost to second order
+(sweeps/riccati.py), in some rounds, until each limit is on the side on which it binds after the change. A line search
+then applies the largest fraction a = 1, 1/2, 1/4, ... of the change that decreases the merit J + nu sum |gap| by at
+least a share of the expected decrease. Gaps are multiplied by 1 - a. If no fraction does, or if the change is not
+determined, the cost of efforts is regularized by a larger `shift`."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,20 +22,22 @@ from .dynamics import Dynamics
 from .objective import Objective
 from .terms import run
 
-# Of the expected decrease of the merit, which a part must reach: next to none lets motions go from one side of a valley
-# to the other, where the cost curves more than squares of terms.
+# Share of the expected decrease of the merit that the line search requires. A smaller one lets motions jump from one
+# side of a valley to the other, where the cost is more curved than the sum of squares.
 SHARE = 0.25
 PARTS = 0.5 ** np.arange(10)
-SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
-ROUNDS = 10             # in which limits change sides
-AT_ONCE = 16            # motions, for each thread
-ROUNDING = 1e-13        # of the merit, which differences of it have
+SHIFTS = 1e-6, 100.0, 1e12           # shift: first, factor of growth, largest
+ROUNDS = 10             # number of rounds in which limits change sides
+AT_ONCE = 16            # motions per thread
+ROUNDING = 1e-13        # relative rounding error of differences of the merit
 
 
 class Iterate(NamedTuple):
-    """P motions, their gaps (P, N + 1, 2 n), costs (P,) without and with what limits add, shift (P,), of the last
-    iteration the feedback K (P, N, m, padded(2 n)) and on which side of bounds efforts are (P, N, m), and what the
-    terms of motions are, {numbers of motions: values}, as far as that is known."""
+    """Iterate of P motions.
+
+    Gaps (P, N + 1, 2 n), costs (P,) without and with limits, shift (P,). Of the last iteration: feedback K (P, N, m,
+    padded(2 n)), sides of bounds at which efforts are (P, N, m), and cached values of the terms, {indices of motions:
+    values}."""
 
     motion: Motion
     gaps: np.ndarray
@@ -57,7 +59,7 @@ class Bounds(NamedTuple):
 class Outcome(NamedTuple):
     """Result of an iteration.
 
-    Expected decrease of costs (P,); the fraction of the change that was applied, 0 if none; whether the change was
+    Expected decrease of costs (P,); the fraction of the change that was applied, 0 if none; True if the change was
     limited by a shift that earlier changes required (P,)."""
 
     expected: np.ndarray
@@ -74,8 +76,8 @@ def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.nda
 
 
 def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list[np.ndarray]:
-    """Return a function of some motions after others, so many at once that what is known of their steps stays in a
-    cache: of what it returns for each part, the arrays of all."""
+    """Call a function on batches of motions, which are small enough for a cache. Return its arrays, concatenated over
+    all batches."""
     size = AT_ONCE * thread_count(threads)
     parts = [function(which[k:k + size]) for k in range(0, len(which), size)]
     return parts[0] if len(parts) == 1 else [*map(np.concatenate, zip(*parts, strict=True))]
@@ -83,8 +85,8 @@ def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list
 
 def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
-    """Return the best feedback of the motions `which` to second order, whose K are those of `at` if these follow each
-    other, the shifts (P,) that it took, and by how much costs are to become less (P,)."""
+    """Return the second-order optimal feedback of the motions `which`, its shifts (P,), and the expected decreases of
+    costs (P,). Its K are those of `at` if the motions are consecutive."""
     some, values = run(which), at.known.get(tuple(which))
     motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.side[some]
     F = dynamics.derivatives(motion, False)
@@ -105,14 +107,15 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                    ) -> np.ndarray:
-    """Return the expected decrease of costs (P,) by the change without a shift."""
+    """Return the expected decreases of costs (P,) of the change without a shift."""
     alone = at._replace(shift=np.zeros_like(at.shift), K=np.zeros_like(at.K))
     found = in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)
     return found[0]
 
 
 def _determined(given, side, threads, change, K):
-    """Return the Feedback of Motions, of which `shift` becomes as large as it takes; other arguments as of riccati."""
+    """Return the Feedback of Motions. Their `shift` is increased as far as required. Other arguments are those of
+    riccati."""
     found, shift = riccati(given, side, threads, change, K), given.shift
     while True:
         flat = ~(found.told[:, LEAST_PIVOT] > FLAT) & (shift < SHIFTS[2])
@@ -126,7 +129,7 @@ def _determined(given, side, threads, change, K):
 
 
 def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray) -> Outcome:
-    """Return an iteration of the motions `which`, in place; others stay."""
+    """Iterate the motions `which` in place, and return the Outcome. Other motions stay."""
     known = {}
     found = in_parts(lambda some: _iterate(dynamics, objective, bounds, at, some, known), which, dynamics.threads)
     at.known.clear()
@@ -135,7 +138,7 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
 
 
 def _iterate(dynamics, objective, bounds, at, which, known):
-    """Return an Outcome of motions that are computed at once; known: becomes what the terms of all are."""
+    """Return the Outcome of a batch of motions. The values of the terms are stored in `known`."""
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
     apart = np.abs(at.gaps[run(which)]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)

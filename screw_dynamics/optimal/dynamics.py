@@ -1,5 +1,5 @@
-"""Dynamics of motions under feedback, and the derivatives of their steps. Phases follow each other, in which different
-constraints hold: given contacts."""
+"""Dynamics of motions under feedback, and derivatives of their steps. A motion is a sequence of phases with different
+constraints, such as given contacts."""
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,13 +13,13 @@ from screw_dynamics.sweeps.matrix_products import padded
 
 from .phases import Steps, TreePhase, phase_of
 
-AT_ONCE = 1024          # states of which derivatives are computed at a time: their arrays fit a cache
+AT_ONCE = 1024          # states per batch of derivatives, whose arrays fit in a cache
 FLOATING = "free", "planar", "floating"
 
 
 class Dynamics:
-    """Steps of length h (s) from the time `start` (s) on, in phases that follow each other, of whose velocities
-    `driven` (m) have efforts."""
+    """Steps of length h (s) from the time `start` (s), in a sequence of phases. The velocities `driven` (m) have
+    efforts."""
 
     def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
         self.phases, self.driven, self.robot, self.start = list(phases), driven, phases[0].robot, 0.0
@@ -31,7 +31,7 @@ class Dynamics:
         return self.start + self.h * np.asarray(nodes)
 
     def _parts(self, N):
-        """Each phase and its steps."""
+        """Yield each phase with the slices of its steps and nodes."""
         ends = [phase.first for phase in self.phases[1:]] + [N]
         for phase, end in zip(self.phases, ends, strict=True):
             yield phase, slice(phase.first, end), slice(phase.first, end + 1)
@@ -39,8 +39,8 @@ class Dynamics:
     def follow(self, around: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
                d: np.ndarray | None = None, K: np.ndarray | None = None, part: float = 1.0,
                begin: tuple[np.ndarray, np.ndarray] | None = None) -> Motion:
-        """Return the Motion of efforts u + part d + K dx within bounds (1, 1, m), around q (P, N + 1, nq), qd and u;
-        without d or K as if these were 0. It begins with the first states, or those (q, qd) of `begin`."""
+        """Return the Motion of efforts u + part d + K dx within bounds (1, 1, m), around q (P, N + 1, nq), qd and u. By
+        default d and K are 0. The motion begins with the first states, or with the states (q, qd) of `begin`."""
         P, N, m = around.u.shape
         n = self.robot.n
         gaps = np.zeros((P, N + 1, 2 * n)) if gaps is None else gaps
@@ -49,7 +49,7 @@ class Dynamics:
         part, found = np.full((P, 1, 1), part), Motion(*(np.empty(x.shape) for x in around))
         for phase, steps, nodes in self._parts(N):
             k = nodes.start
-            if k > 0:                                       # its first node is where the phase before has led
+            if k > 0:                                       # the first node is the end of the phase before
                 begin = found.q[:, k].copy(), found.qd[:, k].copy()
             q, qd, u = self._through(phase, around, K, k, begin)
             given = (q[:, nodes], qd[:, nodes], u[:, steps], d[:, steps], K[:, steps].reshape(P, -1, m * K.shape[-1]),
@@ -63,8 +63,8 @@ class Dynamics:
         return found
 
     def _through(self, phase, around, K, k, state):
-        """Return the motion with node k replaced: another state, the effort that feedback gives there, and the velocity
-        after entering a phase."""
+        """Return the motion with node k replaced: another state, the effort that feedback computes there, and the
+        velocity after the impulse of a phase."""
         if state is None and not phase.enters:
             return around
         q, qd, u = (x.copy() for x in around)
@@ -90,8 +90,8 @@ class Dynamics:
         return gaps
 
     def holding(self, q: np.ndarray) -> np.ndarray:
-        """Return the least efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can:
-        against gravity, springs, and what else acts at rest, along what constraints leave free."""
+        """Return the least efforts (..., m) that hold the robot at configurations q (..., nq), as far as possible:
+        against gravity, springs and other forces at rest, in the directions that constraints leave free."""
         first, tau = self.phases[0], self.robot.gravity_torque(q)
         total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
         if total:
@@ -100,7 +100,7 @@ class Dynamics:
         return (np.linalg.pinv(free[..., self.driven], 1e-9) @ free @ tau[..., None])[..., 0]
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
-        """Efforts (..., n) of all velocities."""
+        """Return the efforts (..., n) of all velocities."""
         if self._all_in_order:
             return u
         tau = np.zeros((*u.shape[:-1], self.robot.n))
@@ -108,8 +108,8 @@ class Dynamics:
         return tau
 
     def derivatives(self, motion: Motion, whole: bool = True) -> np.ndarray:
-        """F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts; or else, if in all phases these say all,
-        its last n rows, as sweeps/riccati.py takes them."""
+        """Return F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts. With `whole` False, and if its last
+        n rows determine it in all phases, return only these, as sweeps/riccati.py takes them."""
         N, parts, whole = motion.u.shape[1], [], whole or not all(phase.accelerates for phase in self.phases)
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])
@@ -142,8 +142,8 @@ class Dynamics:
 
 
 def _moved_by_drives(model):
-    """Return the joints that springs and windings move, of drives with coordinates of their own: these have the
-    efforts."""
+    """Return the names of the joints that are moved by springs and windings of drives. The coordinates of the drives
+    have the efforts instead."""
     moved: set[str] = set()
     for joint, own in model.motors.items():
         moved.update(model.drives[joint].shaft(joint))
@@ -154,9 +154,10 @@ def _moved_by_drives(model):
 
 def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
              phases: Sequence[tuple[int, Any]] = ()) -> Dynamics:
-    """Dynamics of a Robot, a ClosedLoopRobot or a Scene. driven: the joints that have motors, all that neither float
-    nor are moved by the spring or winding of a drive unless given; phases: (first step, robot) of those that follow.
-    Raises ValueError for what it cannot be."""
+    """Return the Dynamics of a Robot, a ClosedLoopRobot or a Scene.
+
+    driven: names of the actuated joints; by default all that neither float nor are moved by the spring or winding of a
+    drive. phases: (first step, robot) of the phases after the first. Raises ValueError if an argument is wrong."""
     for name, flag in ("friction", steps.friction), ("stops", steps.limits):
         checks.flag(name, flag)
     checks.positive("dt", steps.h)

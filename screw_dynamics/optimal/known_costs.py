@@ -1,5 +1,5 @@
-"""Costs of which most is known before any motion is: of entries of states and efforts less targets that stay, the
-whole quadratic function; and of equal quantities, that they are evaluated once."""
+"""Parts of the cost that are computed ahead of time: the quadratic cost of entries of states and efforts less constant
+targets; and costs of equal quantities, which are evaluated once."""
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -12,30 +12,32 @@ from .dynamics import Dynamics
 from .quantities import Nodes, Quantity
 from .terms import Bound, run
 
-SAME = 1e-9             # of numbers, to which they are the entries that they are said to be
+SAME = 1e-9             # tolerance to which numbers must be the entries that they declare
 
 
 class OfEntries(NamedTuple):
-    """The cost c + sum D (z - target)^2 / 2 of z = (q, qd, tau), q of joints of one degree of freedom: D (1, N + 1,
-    padded(w)), target (1 or P, N + 1, padded(w)) and c (1 or P,), where they are the same for all motions."""
+    """The quadratic cost c + sum D (z - target)^2 / 2 of z = (q, qd, tau), with the q of single-DoF joints.
+
+    D (1, N + 1, padded(w)), target (1 or P, N + 1, padded(w)) and c (1 or P,). An axis of 1 is common to all
+    motions."""
 
     D: np.ndarray
     target: np.ndarray
     c: np.ndarray
 
     def apart(self, z: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """z - target of the motions `which`."""
+        """Return z - target of the motions `which`."""
         return z - (self.target if len(self.target) == 1 else self.target[run(which)])
 
     def cost(self, apart: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """Return the costs of the motions `which`, which are so far apart from their targets."""
+        """Return the costs of the motions `which`, from the differences `apart` from their targets."""
         c = self.c if len(self.c) == 1 else self.c[which]
         return c + 0.5 * np.einsum("pki,pki->p", self.D * apart, apart)
 
 
 def entries_of(model: Any, motion: Motion) -> np.ndarray:
-    """z (P, N + 1, padded(w)) of a Motion, with 0 for what joints of several degrees of freedom have, and for efforts
-    at the last node."""
+    """Return z (P, N + 1, padded(w)) of a Motion. It is 0 for the q of multi-DoF joints, and for efforts at the last
+    node."""
     (q, qd, u), n = motion, motion.qd.shape[-1]
     z = np.zeros((*q.shape[:2], padded(2 * n + u.shape[-1])))
     if model.on_groups:
@@ -48,8 +50,8 @@ def entries_of(model: Any, motion: Motion) -> np.ndarray:
 
 
 def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int) -> tuple[OfEntries, list[Bound]]:
-    """Return the OfEntries of P problems, with the leading axes `lead`, and the costs that are not of entries. Raises
-    ValueError for a quantity whose numbers are not the entries that it declares."""
+    """Return the OfEntries of P problems with the leading axes `lead`, and the costs that are not of entries. Raises
+    ValueError if the numbers of a quantity are not the entries that it declares."""
     robot, driven, P = dynamics.robot, dynamics.driven, int(np.prod(lead, dtype=int))
     (n, m), left = (robot.n, len(driven)), []
     D, target, c = np.zeros((1, N + 1, padded(2 * n + m))), np.zeros((P, N + 1, padded(2 * n + m))), np.zeros(P)
@@ -82,7 +84,7 @@ def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N:
 
 
 def together(costs: list[Bound]) -> list[Bound]:
-    """Costs of quantities that are the same as one, weight (nodes, size)."""
+    """Return the costs with those of equal quantities merged, weight (nodes, size)."""
     found: list[Bound] = []
     for cost in costs:
         for k, other in enumerate(found):
@@ -99,13 +101,13 @@ def together(costs: list[Bound]) -> list[Bound]:
 
 
 def _same(a: Quantity, b: Quantity) -> bool:
-    """Return True if quantities have the same values."""
+    """Return True if two quantities have the same values."""
     return a is b or type(a) is type(b) and is_dataclass(a) and all(
         _alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
 
 
 def _alike(x, y):
-    """Return True if two fields of quantities are equal: functions and scenes are if they are one object."""
+    """Return True if two fields of quantities are equal. Functions and scenes are equal if they are the same object."""
     if x is y:
         return True
     simple = (np.ndarray, str, int, float, list, tuple)

@@ -1,4 +1,4 @@
-"""Limits of the model: of positions, velocities, and torque over speed, as terms, and of efforts."""
+"""Limits of the model: of positions, velocities and the torque-speed line, as terms, and of efforts."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from .terms import Limit, ordered
 
 
 def limits_of_model(robot: Any) -> Iterator[Limit]:
-    """Limits of the positions and velocities of a Robot, as far as its model has any."""
+    """Yield the limits of positions and velocities of a Robot's model."""
     model = robot.model
     single = np.flatnonzero(model.places_in_q >= 0)
     lower, upper = model.lower[single], model.upper[single]
@@ -30,16 +30,16 @@ def limits_of_model(robot: Any) -> Iterator[Limit]:
 
 
 def limits_of_motors(given: bool | tuple[ArrayLike, ArrayLike], robot: Any, driven: np.ndarray) -> Iterator[Limit]:
-    """Yield the limit of torque over speed, where efforts have the model's (True) and some of the velocities `driven`
-    have a motor with such a line."""
+    """Yield the limit of the torque-speed line, if effort limits are the model's (True) and a motor of the velocities
+    `driven` has such a line."""
     if not isinstance(given, tuple) and given and MotorLine().labels(robot, driven):
         yield Limit(MotorLine(), -1.0, 1.0)
 
 
 def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven: np.ndarray
                   ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds (m,) of the efforts of the velocities `driven`: those of the model (True), none (False),
-    or what is given, numbers or (n,) each. Raises ValueError naming what they cannot be."""
+    """Return lower and upper bounds (m,) of the efforts of the velocities `driven`: the model's (True), none (False),
+    or the given ones, numbers or (n,) each. Raises ValueError if they are wrong."""
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")

@@ -1,4 +1,4 @@
-"""Quantities of links, and of the center of mass, whose targets are in the root frame."""
+"""Quantities of links and of the center of mass, with targets in the root frame."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from screw_dynamics.screws.groups import se3, so3
 
 from .quantities import Nodes, Quantity, Value, target
 
-RIGID = 1e-6            # how far a target R R^T may be from 1
+RIGID = 1e-6            # largest deviation of a target's R R^T from 1
 
 
 def _axes(text: str) -> tuple[str, ...]:
@@ -19,23 +19,23 @@ def _axes(text: str) -> tuple[str, ...]:
 
 
 class _Aimed(Quantity):
-    """Less a target, the field `aim`, of a shape."""
+    """A quantity minus a target, the field `aim`, of a given shape."""
 
     aim: ClassVar[tuple[str, tuple[int, ...]]]
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target.
 
-        The name of the target with the pair of it and of its shape.
+        Its name, with the pair of the target and its shape.
         """
         field, shape = self.aim
         return {self._named(field): (getattr(self, field), shape)}
 
     def check(self, robot: Any) -> None:
-        """Check that the target is one.
+        """Check that the target is valid.
 
-        Raises ValueError if it is not finite numbers of its shape, or a matrix that is no rotation or pose.
-        Functions of the time are checked where they are evaluated.
+        Raises ValueError if it is not finite, not of its shape, or not a rotation or pose matrix. Functions of time are
+        checked when they are evaluated.
         """
         super().check(robot)
         given = getattr(self, self.aim[0])
@@ -53,12 +53,12 @@ class _Aimed(Quantity):
         Returns
         -------
         ndarray
-            Target of its shape, with an axis for the nodes in front where it differs among them.
+            Target of its shape, with a leading axis for the nodes if it differs among them.
 
         Raises
         ------
         ValueError
-            If a function of the time returns no target.
+            If a function of time returns an invalid target.
         """
         field, shape = self.aim
         given = getattr(self, field)
@@ -68,7 +68,7 @@ class _Aimed(Quantity):
         return found
 
     def _check_rotation(self, found):
-        """Raise ValueError for matrices (..., 3, 3) or (..., 4, 4) that turn nothing."""
+        """Raise ValueError if matrices (..., 3, 3) or (..., 4, 4) have no rotation."""
         if len(self.aim[1]) < 2:
             return
         R, size = found[..., :3, :3], found.shape[-1]
@@ -82,12 +82,12 @@ class _Aimed(Quantity):
 
 
 class _OfLink(_Aimed):
-    """Of a link of the robot."""
+    """A quantity of a link of the robot."""
 
     def check(self, robot: Any) -> None:
-        """Check that the link exists, and that the target is one.
+        """Check that the link exists, and that the target is valid.
 
-        Raises ValueError if the link is not there, or the target is none.
+        Raises ValueError if the link does not exist, or the target is invalid.
         """
         checks.one_of(self._named("link"), self.link, robot.link_names)                 # type: ignore[attr-defined]
         super().check(robot)
@@ -95,15 +95,15 @@ class _OfLink(_Aimed):
 
 @dataclass(frozen=True, eq=False)
 class LinkPosition(_OfLink):
-    """The position of a link, or of a point of it, less a target, both in the root frame, m.
+    """The position of a link, or of a point on it, minus a target, both in the root frame, m.
 
     Parameters
     ----------
     link : str
         Name of the link.
     position : array_like (3,) or callable, optional
-        Target. It may be an array, the same at all nodes, or (..., N + 1, 3), one for each; or a function of the times
-        (k,), s, that returns it (k, 3).
+        Target. It may be an array (3,) for all nodes, or (..., N + 1, 3), one for each; or a function of the times
+        (k,), s, that returns (k, 3).
     point : array_like (3,), optional
         Point in the frame of the link, by default its origin.
     """
@@ -119,7 +119,7 @@ class LinkPosition(_OfLink):
         return _axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the position less the target at nodes.
+        """Evaluate the position minus the target at nodes.
 
         Numbers (..., k, 3), m, with the derivative by q.
         """
@@ -139,8 +139,8 @@ class LinkOrientation(_OfLink):
     link : str
         Name of the link.
     rotation : array_like (3, 3) or callable
-        Target, a rotation matrix. It may be an array, the same at all nodes, or (..., N + 1, 3, 3), one for each; or a
-        function of the times (k,), s, that returns it (k, 3, 3).
+        Target, a rotation matrix. It may be an array (3, 3) for all nodes, or (..., N + 1, 3, 3), one for each; or a
+        function of the times (k,), s, that returns (k, 3, 3).
     """
 
     link: str
@@ -151,7 +151,7 @@ class LinkOrientation(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        The link with each axis about which it is turned.
+        The link with each axis of rotation.
         """
         return _axes(f"{self.link} turned about")
 
@@ -169,15 +169,15 @@ class LinkOrientation(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class LinkPose(_OfLink):
-    """The pose C of a link as seen from another one, G: (log R, p) of G^-1 C, (6,), rad and m.
+    """The pose C of a link relative to a target G: (log R, p) of G^-1 C, (6,), rad and m.
 
     Parameters
     ----------
     link : str
         Name of the link.
     pose : array_like (4, 4) or callable
-        Target G, a matrix in the root frame. It may be an array, the same at all nodes, or (..., N + 1, 4, 4), one for
-        each; or a function of the times (k,), s, that returns it (k, 4, 4).
+        Target G, a matrix in the root frame. It may be an array (4, 4) for all nodes, or (..., N + 1, 4, 4), one for
+        each; or a function of the times (k,), s, that returns (k, 4, 4).
 
     Notes
     -----
@@ -192,12 +192,12 @@ class LinkPose(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        The link with each axis about which it is turned, then with each axis.
+        The link with each axis of rotation, then with each axis of translation.
         """
         return *_axes(f"{self.link} turned about"), *_axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the pose as seen from the target at nodes.
+        """Evaluate the pose relative to the target at nodes.
 
         Numbers (..., k, 6), rad and m, with the derivative by q, ``(dexp_(-r)^-1 J_w, R J_v)``.
         """
@@ -218,15 +218,15 @@ def _dexp_inverse(xi):
 
 @dataclass(frozen=True, eq=False)
 class LinkVelocity(_OfLink):
-    """The twist of a link less a target (6,), angular first, rad/s and m/s.
+    """The twist of a link minus a target (6,), angular first, rad/s and m/s.
 
     Parameters
     ----------
     link : str
         Name of the link.
     twist : array_like (6,) or callable, optional
-        Target. It may be an array, the same at all nodes, or (..., N + 1, 6), one for each; or a function of the times
-        (k,), s, that returns it (k, 6).
+        Target. It may be an array (6,) for all nodes, or (..., N + 1, 6), one for each; or a function of the times
+        (k,), s, that returns (k, 6).
     representation : str, optional
         Representation of the twist, as of Robot.jacobian. By default it is "hybrid": the twist of the link's frame in
         the axes of the root frame.
@@ -241,12 +241,12 @@ class LinkVelocity(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        The link with each axis about which it turns, then with each along which it moves.
+        The link with each axis of angular velocity, then with each axis of linear velocity.
         """
         return *_axes(f"{self.link} turning about"), *_axes(f"{self.link} moving along")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the twist less the target at nodes.
+        """Evaluate the twist minus the target at nodes.
 
         Numbers (..., k, 6), rad/s and m/s, with the derivatives by q, the kinematic Hessian times the
         velocities, and by qd, the Jacobian.
@@ -261,13 +261,13 @@ class LinkVelocity(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(_Aimed):
-    """The position of the robot's center of mass less a target, in the root frame, m.
+    """The position of the robot's center of mass minus a target, in the root frame, m.
 
     Parameters
     ----------
     position : array_like (3,) or callable, optional
-        Target. It may be an array, the same at all nodes, or (..., N + 1, 3), one for each; or a function of the times
-        (k,), s, that returns it (k, 3).
+        Target. It may be an array (3,) for all nodes, or (..., N + 1, 3), one for each; or a function of the times
+        (k,), s, that returns (k, 3).
     """
 
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
@@ -279,7 +279,7 @@ class CenterOfMass(_Aimed):
         return _axes("center of mass")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the center of mass less the target at nodes.
+        """Evaluate the center of mass minus the target at nodes.
 
         Numbers (..., k, 3), m, with the derivative by q.
         """

@@ -1,4 +1,4 @@
-"""The best motion that was found, and what is known of it."""
+"""Result of trajectory optimization by differential dynamic programming."""
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class OptimalMotion(NamedTuple):
-    """The best motion that was found, and how good it is.
+    """Result of trajectory optimization: the motion, and measures of its quality.
 
     Parameters
     ----------
@@ -19,26 +19,26 @@ class OptimalMotion(NamedTuple):
     tau : ndarray (..., N, n)
         Efforts of the intervals.
     gains : ndarray (..., N, n, 2n)
-        Efforts change by these times (log(q^-1 q'), qd' - qd) of a state beside the motion, as far as bounds let them.
+        Feedback gains: efforts change by these times (log(q^-1 q'), qd' - qd) of a deviating state, within bounds.
     cost : ndarray (...)
-        Cost, without what limits add.
+        Cost, without the contribution of limits.
     binding : dict of str to ndarray (..., N + 1)
-        By the name of a limit or an effort a mask of the nodes at which it binds.
+        Masks of the nodes at which a limit or an effort binds, by its name.
     stopped : str or ndarray (...) of str
-        Reason why the search ended: "converged", or another one.
+        Reason of termination: "converged", or another one.
     converged : ndarray (...) of bool
         True where the search has converged.
     iterations : ndarray (...) of int
         Numbers of iterations.
     stationarity : ndarray (...)
-        Largest derivative of the cost, with multipliers of limits, by an effort that its bounds let go that way, per N
-        m. It is NaN of Solver.step.
+        Largest derivative of the cost, with multipliers of limits, by an effort that can move against it within
+        bounds, per N m. It is NaN if Solver.step computed the motion.
     gap : ndarray (...)
-        Largest distance of the ends of steps from the next state.
+        Largest distance between the end of a step and the next state.
     violation : ndarray (...)
-        Largest violation of limits, by their scales.
+        Largest scaled violation of limits.
     history : list of ndarray (...)
-        Cost with what limits add, at first and after each iteration.
+        Cost with the contribution of limits, at first and after each iteration.
     """
 
     t: np.ndarray
@@ -62,7 +62,7 @@ class OptimalMotion(NamedTuple):
         Returns
         -------
         str
-            Report of the motion; of many motions, of all together.
+            Report of the motion, or a common one of many motions.
         """
         h, N, many = self.t[1] - self.t[0], len(self.t) - 1, np.size(self.cost)
         lines = [f"{'motion' if many == 1 else f'{many} motions'} of {N} steps of {h:g} s: "
@@ -76,12 +76,12 @@ class OptimalMotion(NamedTuple):
         return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
-        """Plot positions, velocities and efforts over the time, and the cost over iterations.
+        """Plot positions, velocities and efforts over time, and the cost over iterations.
 
         Parameters
         ----------
         axes : array_like of matplotlib.axes.Axes (4,), optional
-            Axes to draw on, in any shape. By default a new figure is made.
+            Axes to draw on, in any shape. By default a new figure is created.
 
         Returns
         -------
@@ -104,8 +104,10 @@ class OptimalMotion(NamedTuple):
 
 
 def plotted(axes: Any, t: np.ndarray, states: Sequence[np.ndarray], costs: Any, label: str, held: bool = False) -> Any:
-    """Return the figure of one motion on four axes of Matplotlib, or on new ones: q, qd and tau (k, n) over the times t
-    (k,), efforts being held from each time to the next or not, and costs, which have a label, over iterations."""
+    """Plot one motion on four axes of Matplotlib, or on new ones, and return the figure.
+
+    states: q, qd and tau (k, n) over the times t (k,); held: True to hold each effort until the next time; costs: over
+    iterations, with a label."""
     import matplotlib.pyplot as plt
 
     if axes is None:
@@ -121,7 +123,7 @@ def plotted(axes: Any, t: np.ndarray, states: Sequence[np.ndarray], costs: Any, 
 
 
 def what_binds(t: np.ndarray, binding: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """Lines of a report: which limits bind where, {name: (..., N + 1)}, of the times (N + 1,)."""
+    """Yield the lines of a report about limits that bind, {name: (..., N + 1)}, with the times t (N + 1,)."""
     for name, where in binding.items():
         nodes = np.flatnonzero(where.reshape(-1, len(t)).any(axis=0))
         yield (f"  binds: {name}, from t = {t[nodes[0]]:.4g} s to {t[nodes[-1]]:.4g} s, at {len(nodes)} of {len(t)} "

@@ -1,8 +1,8 @@
-"""The cost of a motion: the sum of its costs, and what its limits add to them by an augmented Lagrangian.
+"""Objective of a motion: the sum of its costs, and the augmented Lagrangian of its limits.
 
-Of r within [a, b], with multipliers y and the penalty p, e = d - clip(d, a, b) of d = r + y / p costs p e^2 / 2, and
-multipliers become p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each limit is measured
-by its scale."""
+For r within [a, b] with multipliers y and the penalty p, let d = r + y / p and e = d - clip(d, a, b). The limit costs p
+e^2 / 2, and the new multipliers are p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each
+limit is divided by its scale."""
 import math
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from .terms import Bound, Square, expanded
 
 
 class Values(NamedTuple):
-    """Values of motions: differences of states and efforts from their targets (P, N + 1, padded(w)), and the values of
+    """Values of motions: differences of states and efforts from their targets (P, N + 1, padded(w)), and values of
     other costs and of limits."""
 
     apart: np.ndarray
@@ -26,7 +26,7 @@ class Values(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Costs (P,) without and with what limits add, and Values, which have derivatives if these were wanted."""
+    """Costs (P,) without and with the contribution of limits, and Values, with derivatives if requested."""
 
     cost: np.ndarray
     value: np.ndarray
@@ -34,8 +34,8 @@ class Taken(NamedTuple):
 
 
 class Objective:
-    """The costs and limits of P motions of N steps, of problems with the leading axes `lead`; y: multipliers (P, k,
-    size) of each limit, and p (P,) penalties."""
+    """The costs and limits of P motions of N steps, of problems with the leading axes `lead`. y: multipliers (P, k,
+    size) of each limit; p: penalties (P,)."""
 
     def __init__(self, terms: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int, penalty: float):
         self.terms, self.dynamics, self.lead, self.N = terms, dynamics, lead, N
@@ -56,13 +56,13 @@ class Objective:
         return found if term.rows is None else found.of_rows(term.rows)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
-        """Return the costs and values of the motions `which`. The cost is infinite where a motion is not finite, and no
-        term gets such numbers."""
+        """Return the costs and values of the motions `which`. The cost is infinite if a motion is not finite. Terms are
+        not evaluated at such numbers."""
         diverged = ~np.all([np.isfinite(x).all(axis=(-2, -1)) for x in motion], axis=0)
         if diverged.any():
             at = diverged[:, None, None]
             motion = Motion(np.where(at, motion.q[:, :1], motion.q), *(np.where(at, 0.0, x) for x in motion[1:]))
-        with np.errstate(over="ignore", invalid="ignore"):              # of a motion that is tried, and dropped then
+        with np.errstate(over="ignore", invalid="ignore"):              # of a trial motion that is rejected
             apart = self.of_entries.apart(entries_of(self.dynamics.robot.model, motion), which)
             costs, limits = ([self.values(term, motion, which, derivatives) for term in terms]
                              for terms in (self.costs, self.limits))
@@ -79,7 +79,7 @@ class Objective:
         """Return the contribution of limits to the costs (P,), and S, D and g of the derivatives of all terms, as
         terms.expanded.
 
-        which: motions with these values. sides: of limits that bind."""
+        which: indices of the motions of these values. sides: those of limits that bind."""
         added, D = np.zeros(len(which)), self.of_entries.D
         squares = [Square(value, term.weight, value.r, term.some)
                    for term, value in zip(self.costs, values.costs, strict=True)]
@@ -104,14 +104,14 @@ class Objective:
         return found
 
     def renew(self, motion: Motion, which: np.ndarray) -> None:
-        """Set multipliers to what the motions `which` make of them."""
+        """Update the multipliers from the motions `which`."""
         for limit, y in zip(self.limits, self.y, strict=True):
             e = self._excess(limit, self.values(limit, motion, which), y[which], which)
             y[which] = self.penalty[which][:, None, None] * e
 
     def unsettled(self, motion: Motion, which: np.ndarray) -> np.ndarray:
-        """Return the largest error of the complementarity of the motions `which`, by the limits' scales: the distance
-        beyond a limit, or, where one has a multiplier, off it, if that is less than the multiplier by the penalty."""
+        """Return the largest scaled complementarity error of the motions `which`: the violation of a limit, or, for a
+        limit with a multiplier, the distance to it, if that is less than multiplier / penalty."""
         worst = np.zeros(len(which))
         for limit, y in zip(self.limits, self.y, strict=True):
             value = self.values(limit, motion, which)
@@ -120,7 +120,7 @@ class Objective:
         return worst
 
     def violation(self, motion: Motion) -> np.ndarray:
-        """Return the largest violation of limits of each motion (P,), each measured by its scale."""
+        """Return the largest scaled violation of limits of each motion (P,)."""
         worst = np.zeros(len(motion.q))
         for limit in self.limits:
             r = self.values(limit, motion).r
@@ -129,8 +129,8 @@ class Objective:
         return worst
 
     def binding(self, motion: Motion, tolerance: float) -> dict[str, np.ndarray]:
-        """Return masks (P, N + 1) of the nodes at which limits bind, by the names of their numbers, of those that bind
-        anywhere."""
+        """Return masks (P, N + 1) of the nodes at which limits bind, by the names of their numbers. Limits that bind
+        nowhere are omitted."""
         found: dict[str, Any] = {}
         for limit, y in zip(self.limits, self.y, strict=True):
             r, room = self.values(limit, motion).r, tolerance * limit.scale
@@ -142,10 +142,10 @@ class Objective:
         return found
 
     def _excess(self, term: Bound, value: Value, y: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """e, by the limit's scale."""
+        """Return e, scaled."""
         d = self._stretched(term, value.r, y, which)
         return d - np.clip(d, term.lower / term.scale, term.upper / term.scale)
 
     def _stretched(self, term: Bound, r: np.ndarray, y: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """d, by the limit's scale."""
+        """Return d, scaled."""
         return r / term.scale + y / self.penalty[which][:, None, None]

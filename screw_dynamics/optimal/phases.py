@@ -1,5 +1,5 @@
-"""Phases of a motion: steps of a robot, of a robot with constraints, or of a scene, and their derivatives, as `step` of
-each makes these."""
+"""Phases of a motion: steps of a robot, of a robot with constraints, or of a scene, with the derivatives of the `step`
+of each."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,11 @@ from screw_dynamics.simulation.linearization.linear_model import (
 )
 from screw_dynamics.simulation.rollout import Rollouts
 
-NUDGE = 1e-5            # rad, m, and their rates and efforts: of difference quotients
+NUDGE = 1e-5            # rad, m, and their rates and efforts: increment of difference quotients
 
 
 class Steps(NamedTuple):
-    """Settings of steps: length h (s), integrator, whether joints have dry friction and stop at their limits, force
+    """Settings of steps: length h (s), integrator, flags for dry friction and for stops at joint limits, force
     elements, threads, and the projection (PROJECTIONS) of robots with constraints."""
 
     h: float
@@ -34,39 +34,39 @@ class Steps(NamedTuple):
 
 
 class TreePhase:
-    """Steps of a Robot, from step `first` on."""
+    """Steps of a Robot, beginning with step `first`."""
 
     def __init__(self, first: int, robot: Any, steps: Steps):
         self.first, self.robot, self.steps = first, robot, steps
         checks.one_of("integrator", steps.integrator, LINEARIZED)
 
-    enters = False              # whether states change where the phase begins
+    enters = False              # True if states change at the beginning of the phase
 
     @property
     def rollouts(self) -> Rollouts:
-        """The rollouts that make the steps."""
+        """The rollouts that compute the steps."""
         return self.robot.rollouts
 
     @property
     def accelerates(self) -> bool:
-        """True if the last n rows of steps' derivatives determine the others, (1 0 0) + h times these."""
+        """True if the last n rows of the steps' derivatives determine the others, (1 0 0) + h times these."""
         return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
 
     def total(self) -> Any:
-        """Return the sum of the force elements that steps take."""
+        """Return the sum of the force elements of the steps."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the velocities with which states (k, ...) enter the phase."""
+        """Return the velocities after states (k, ...) enter the phase."""
         return qd
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the derivatives (k, 2 n, 2 n) of the states that enter by those before."""
+        """Return the derivatives (k, 2 n, 2 n) of the states after entering by those before."""
         n = self.robot.n
         return np.tile(np.eye(2 * n), (len(q), 1, 1))
 
     def free(self, q: np.ndarray) -> np.ndarray:
-        """Columns (..., n, k) that span the velocities that nothing holds at configurations q (..., nq)."""
+        """Return columns (..., n, k) that span the admissible velocities at configurations q (..., nq)."""
         return np.eye(self.robot.n)
 
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -75,23 +75,25 @@ class TreePhase:
         return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """Return the ranks (k,) of the constraints, all along motions that begin at q (k, nq), or None if each
-        step finds its own."""
+        """Return the ranks (k,) of the constraints for whole motions that begin at q (k, nq), or None if each step
+        computes its own."""
         return None
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """F (k, 2 n, padded(3 n)) of steps from states at times t (k,), or else the last n rows; most: of `ranks`."""
+        """Return F (k, 2 n, padded(3 n)) of steps at times t (k,), or the last n rows; most: result of `ranks`."""
         h, integrator, friction, limits, forces, threads, _ = self.steps
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
         return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
 
 
 class LoopPhase(TreePhase):
-    """Steps of a ClosedLoopRobot, which end where its constraints hold, as far as `projection` says. It is entered by
-    an impulse, which makes velocities keep them: first it acts, and then the robot moves, or a foot would go on for a
-    step into the ground. Derivatives are exact along states that keep the constraints; with dry friction and stops,
-    whose impulses are found with those of constraints, they are difference quotients of the steps, of order 2."""
+    """Steps of a ClosedLoopRobot, projected onto its constraints according to `projection`.
+
+    An impulse at the beginning makes velocities satisfy the constraints. It acts before the robot moves, or a foot
+    would penetrate the ground for a step. Derivatives are exact along states that satisfy the constraints. With dry
+    friction and stops, whose impulses are solved with those of constraints, they are central difference quotients of
+    the steps."""
 
     enters = True
 
@@ -102,7 +104,7 @@ class LoopPhase(TreePhase):
 
     @remade
     def rollouts(self) -> Rollouts:
-        """The rollouts that make the steps of the robot with constraints."""
+        """The rollouts that compute the steps of the robot with constraints."""
         from screw_dynamics.closed_loops.motion import rollouts
 
         return rollouts(self.mechanism.constraints, self.steps.projection)
@@ -113,18 +115,18 @@ class LoopPhase(TreePhase):
         return self.steps.projection is None and super().accelerates
 
     def free(self, q: np.ndarray) -> np.ndarray:
-        """Columns (..., n, k) that span the velocities that the constraints admit."""
+        """Return columns (..., n, k) that span the velocities that the constraints admit."""
         from screw_dynamics.closed_loops.projection import directions
 
         return directions(self.mechanism.jacobian(q)).admissible
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the velocities after the impulse, which are not finite if a motion diverges."""
+        """Return the velocities after the impulse. They are not finite if a motion diverges."""
         constraints = self.mechanism.constraints
         return constraints.evaluate(constraints.velocities, q=q, qd=qd)
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Derivatives (k, 2 n, 2 n) of the states after the impulse by those before."""
+        """Return the derivatives (k, 2 n, 2 n) of the states after the impulse by those before."""
         from screw_dynamics.closed_loops.projection_derivatives import after_impulse
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
@@ -133,7 +135,8 @@ class LoopPhase(TreePhase):
         return found
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """Return the ranks (k,) at q, or None if steps close the loops: those of open ones grow with the motion."""
+        """Return the ranks (k,) at q, or None if steps close the loops: the ranks of open loops grow with the
+        motion."""
         return None if self.steps.projection == BOTH else self._ranks_at(q)
 
     def _ranks_at(self, q):
@@ -144,7 +147,7 @@ class LoopPhase(TreePhase):
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """Derivatives as of TreePhase, along the constraints."""
+        """Return derivatives as TreePhase.derivatives does, along the constraints."""
         from screw_dynamics.closed_loops.derivatives import accelerations
         from screw_dynamics.closed_loops.projection_derivatives import after_impulse, after_projection
 
@@ -153,7 +156,7 @@ class LoopPhase(TreePhase):
             return self._quotients(q, qd, tau, t)
         constraints = self.mechanism.constraints
         if most is None and not (projection == BOTH and INTEGRATORS[integrator].implicit):
-            most = self._ranks_at(q)        # within a step loops are open a little, but for where it starts
+            most = self._ranks_at(q)        # within a step loops open a little, except at its start
 
         def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
             return accelerations(constraints, q, qd, tau, external, threads, added, most)
@@ -177,7 +180,7 @@ class LoopPhase(TreePhase):
         return tuple(map(np.concatenate, zip(*ends, strict=True)))
 
     def _quotients(self, q, qd, tau, t):
-        """Difference quotients of the steps."""
+        """Return difference quotients of the steps."""
         robot, n, count = self.robot, self.robot.n, len(q)
         dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
         given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
@@ -188,7 +191,7 @@ class LoopPhase(TreePhase):
 
 
 class ScenePhase(TreePhase):
-    """Steps of a Scene, whose derivatives are those in the modes of the contacts that they find."""
+    """Steps of a Scene, with derivatives in the modes of the detected contacts."""
 
     accelerates = False
 
@@ -198,13 +201,13 @@ class ScenePhase(TreePhase):
 
     @remade
     def rollouts(self) -> Rollouts:
-        """The rollouts that make the steps of the scene."""
+        """The rollouts that compute the steps of the scene."""
         self.scene.contact_model.have_room()
         return self.scene.contact_model.rollouts
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """Derivatives as of TreePhase, in the modes of the contacts."""
+        """Return derivatives as TreePhase.derivatives does, in the modes of the contacts."""
         if self.steps.forces is None:
             return self._linearized(q, qd, tau, 0.0)
         return np.concatenate([self._linearized(*(x[None] for x in state), float(at))       # each at its time

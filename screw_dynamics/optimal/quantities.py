@@ -1,10 +1,9 @@
-"""Quantities of states and efforts, of which costs and limits are made: numbers, and their derivatives.
+"""Quantities of states and efforts, for costs and limits: numbers and their derivatives.
 
-Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m), m of
-the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
-the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
-gives (k, size): for what moves. Of many problems it may be of each, with the leading axes of these in front of the
-nodes'."""
+Each is evaluated at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m) of
+the m actuated velocities. Derivatives by q are along the joint twists, as in Robot.linearize. A constant target is an
+array; (..., N + 1, size) has one for each node. A time-dependent target is a function target(t) of t (k,) that returns
+(k, size). With many problems, each may have its own: their leading axes precede the nodes'."""
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,10 +18,12 @@ from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
 
 class Nodes(NamedTuple):
-    """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
-    tau has the efforts, None at the last node; threads, as in all batches. qdd and qddd (..., k, n), accelerations and
-    jerks, are those of splines alone, whose last node has efforts too. lead: the leading axes of all problems, of which
-    these are `problems` (P,), the axis in front of the nodes; None where there is one problem alone, without that."""
+    """States at nodes, their indices among 0 ... N, and their times t (k,), s.
+
+    driven: the velocities whose efforts are tau, None at the last node. threads: as in all batches. qdd and qddd (...,
+    k, n): accelerations and jerks of splines alone, whose last node has efforts, too. lead: leading axes of all
+    problems; problems (P,): indices of the ones on the axis in front of the nodes, None if there is one problem,
+    without that axis."""
 
     t: np.ndarray
     q: np.ndarray
@@ -37,25 +38,25 @@ class Nodes(NamedTuple):
     problems: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
-        """Return a function of configurations, all in one array of rows, which is what batches are fast on."""
+        """Call a function of configurations on all of them as one array of rows, which is fast for batches."""
         rows = np.ascontiguousarray(self.q).reshape(-1, self.q.shape[-1])
         found = function(rows, *arguments, threads=self.threads, **options)
         return found.reshape(*self.q.shape[:-1], *found.shape[1:])
 
 
 class Value(NamedTuple):
-    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}, of splines by "qdd" and "qddd"
-    too; None for the identity."""
+    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}, on splines also by "qdd" and
+    "qddd"; None for the identity."""
 
     r: np.ndarray
     by: Mapping[str, np.ndarray | None]
 
     def of_rows(self, rows: np.ndarray) -> "Value":
-        """Some of the numbers, which are not the identity if there are derivatives."""
+        """Return the Value of some rows of the numbers. Derivatives must not be None."""
         return Value(self.r[..., rows], {name: J if J is None else J[..., rows, :] for name, J in self.by.items()})
 
     def after(self, z: np.ndarray, n: int) -> np.ndarray:
-        """r after a change z (..., k, at least 2 n + m) of q, qd and tau, to first order."""
+        """Return r after a change z (..., k, at least 2 n + m) of q, qd and tau, to first order."""
         r = self.r
         for name, J in self.by.items():
             first = {"q": 0, "qd": n, "tau": 2 * n}[name]
@@ -65,11 +66,11 @@ class Value(NamedTuple):
 
 
 class Quantity:
-    """A quantity of which there are costs and limits. `at` evaluates it at nodes, with derivatives or {} for them."""
+    """A quantity for costs and limits. `at` evaluates it at nodes, with derivatives or an empty {}."""
 
-    has_effort = False              # it depends on efforts, which the last node of steps has not
-    order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
-    curved = True                   # its derivatives change, and do so smoothly
+    has_effort = False              # True if it depends on efforts, which the last node of steps does not have
+    order = 1                       # highest order of derivatives of coordinates in it, except efforts
+    curved = True                   # True if its derivatives vary, smoothly
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the targets, which are subtracted, by name.
@@ -82,12 +83,12 @@ class Quantity:
         Returns
         -------
         dict of str to tuple
-            By name a pair of the target and of the shape of one. By default there are none.
+            Pairs of the target and the shape of a single one, by name. By default there are none.
         """
         return {}
 
     def check(self, robot: Any) -> None:
-        """Check that the quantity is one of this robot.
+        """Check that the quantity is valid for this robot.
 
         Parameters
         ----------
@@ -97,7 +98,7 @@ class Quantity:
         Raises
         ------
         ValueError
-            If a target, other than a function of the time, is not finite numbers of its shape, with any leading axes.
+            If a target, other than a function of time, is not finite or not of its shape, with any leading axes.
         """
         for name, (given, shape) in self.targets(robot).items():
             check_target(name, given, shape)
@@ -110,7 +111,7 @@ class Quantity:
         robot : Robot
             Robot of the problem.
         driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
+            Indices of the actuated velocities.
 
         Returns
         -------
@@ -125,19 +126,19 @@ class Quantity:
         raise NotImplementedError
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of (q, qd, tau) that the numbers are, less constant targets.
+        """Return the indices of the numbers in (q, qd, tau), of which constant targets are subtracted.
 
         Parameters
         ----------
         robot : Robot
             Robot of the problem.
         driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
+            Indices of the actuated velocities.
 
         Returns
         -------
         ndarray of int (size,)
-            For each number the index of its entry, among n, n and m numbers; -1 for none, which is the default for all.
+            Index of the entry of each number, among n, n and m numbers; -1 for none, the default for all.
         """
         return np.full(len(self.labels(robot, driven)), -1)
 
@@ -157,7 +158,7 @@ class Quantity:
         -------
         Value
             Numbers r (..., k, size), and their derivatives (..., k, size, n) by "q", "qd" or "tau", those by q along
-            the joint twists. None is the identity. Without derivatives they may be {}.
+            the joint twists. None is the identity. Derivatives may be {} if they are not requested.
 
         Raises
         ------
@@ -168,7 +169,7 @@ class Quantity:
 
 
 def shown(x: np.ndarray | None) -> np.ndarray | None:
-    """Return an array as users' functions get it: to be read alone, as it is a part of the motion that is sought."""
+    """Return a read-only view of an array for functions of users, as it is a part of the motion of the solver."""
     if x is not None:
         x = x.view()
         x.flags.writeable = False
@@ -176,14 +177,14 @@ def shown(x: np.ndarray | None) -> np.ndarray | None:
 
 
 def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
-    """Raise ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
+    """Raise ValueError for a target that is not finite numbers (..., *shape), unless it is a function of time."""
     if not callable(given):
         checks.finite_numbers(name, given, *shape)
 
 
 def check_rows(name: str, given: Any, shape: tuple[int, ...], N: int, last: int) -> None:
-    """Raise ValueError for targets (..., k, *shape) that are not one for each of the nodes 0 ... N; where the last one
-    does not count, there may be none for it."""
+    """Raise ValueError for targets (..., k, *shape) that do not have one for each of the nodes 0 ... N. The last one
+    may be missing if it is not used."""
     lead = () if callable(given) else np.shape(given)[:np.ndim(given) - len(shape)]
     if lead and lead[-1] not in (1, N + 1, max(N, last + 1)):
         raise ValueError(f"{name} has shape {np.shape(given)}, but must be {shape}, or have one for each of the nodes "
@@ -206,7 +207,7 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
 
 
 def _of_problems(name, x, inner, nodes):
-    """Those targets of all problems, in front of the last `inner` axes, that are of the problems of nodes."""
+    """Return the targets of the problems of the nodes, from those of all problems in front of the last `inner` axes."""
     lead, inside = x.shape[:-inner], x.shape[-inner:]
     if not lead:
         return x
@@ -223,8 +224,8 @@ class Configuration(Quantity):
     Parameters
     ----------
     q : array_like (nq,) or callable
-        Target. It may be an array, the same at all nodes, or (..., N + 1, nq), one for each; or a function of the times
-        (k,), s, that returns it (k, nq).
+        Target. It may be an array (nq,) for all nodes, or (..., N + 1, nq), one for each; or a function of the times
+        (k,), s, that returns (k, nq).
     """
 
     q: ArrayLike | Callable
@@ -232,7 +233,7 @@ class Configuration(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, a configuration.
 
-        The name "Configuration.q" with the pair of the configuration and of its shape (nq,).
+        The name "Configuration.q" with the pair of the configuration and its shape (nq,).
         """
         return {"Configuration.q": (self.q, (robot.nq,))}
 
@@ -241,17 +242,17 @@ class Configuration(Quantity):
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of q, of joints of one degree of freedom.
+        """Return the indices of the entries of q of single-DoF joints.
 
-        Indices; -1 for other joints, and for all if the target is a function of the time.
+        They are -1 for other joints, and for all if the target is a function of time.
         """
         return np.where((robot.model.places_in_q >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the configuration relative to the target at nodes.
 
-        Numbers (..., k, n), rad or m, with the derivative by q, ``dexp_(-r)^-1``, the identity without joints
-        on groups.
+        Numbers (..., k, n), rad or m, with the derivative by q, ``dexp_(-r)^-1``, the identity without Lie-group
+        joints.
         """
         r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
         if not derivatives or not robot.model.on_groups:
@@ -261,12 +262,12 @@ class Configuration(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class JointPosition(Quantity):
-    """The coordinates of the joints of one degree of freedom, or of those named, rad or m.
+    """The coordinates of all single-DoF joints, or of the named ones, rad or m.
 
     Parameters
     ----------
     joints : sequence of str, optional
-        Names of joints of one degree of freedom. By default all of these.
+        Names of single-DoF joints. By default all of these.
     """
 
     joints: Sequence[str] | None = None
@@ -294,7 +295,7 @@ class JointPosition(Quantity):
     def check(self, robot: Any) -> None:
         """Check that the joints exist.
 
-        Raises ValueError if a joint is not there, has several degrees of freedom, or is named twice.
+        Raises ValueError if a joint does not exist, has several degrees of freedom, or is repeated.
         """
         self._where(robot)
 
@@ -304,7 +305,7 @@ class JointPosition(Quantity):
         return [names[k] for k in self._where(robot)]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of q that the coordinates are."""
+        """Return the indices of the entries of q."""
         return self._where(robot)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
@@ -321,13 +322,13 @@ class JointPosition(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Velocity(Quantity):
-    """The velocities of joints (n,) less a target, rad/s or m/s.
+    """The velocities of joints (n,) minus a target, rad/s or m/s.
 
     Parameters
     ----------
     qd : float, array_like (n,) or callable, optional
-        Target, one number for all or one each. It may be an array, the same at all nodes, or (..., N + 1, n), one for
-        each; or a function of the times (k,), s, that returns it (k, n).
+        Target, one number for all or one each. It may be an array for all nodes, or (..., N + 1, n), one for each; or
+        a function of the times (k,), s, that returns (k, n).
     """
 
     qd: ArrayLike | Callable = 0.0
@@ -335,7 +336,7 @@ class Velocity(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, velocities.
 
-        The name "Velocity.qd" with the pair of the velocities and of their shape: (n,), or () for one number.
+        The name "Velocity.qd" with the pair of the velocities and their shape: (n,), or () for one number.
         """
         return {"Velocity.qd": (self.qd, (robot.n,) if np.ndim(self.qd) else ())}
 
@@ -344,14 +345,14 @@ class Velocity(Quantity):
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of qd.
+        """Return the indices of the entries of qd.
 
-        Indices; -1 for all if the target is a function of the time.
+        They are -1 for all if the target is a function of time.
         """
         return np.full(robot.n, -1) if callable(self.qd) else robot.n + np.arange(robot.n)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the velocities less the target at nodes.
+        """Evaluate the velocities minus the target at nodes.
 
         Numbers (..., k, n), rad/s or m/s, with the derivative by qd, the identity.
         """
@@ -362,13 +363,13 @@ class Velocity(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Quantity):
-    """The efforts of the joints that are driven, in the order of ``driven``, less a target, N m or N.
+    """The efforts of the actuated joints, in the order of ``driven``, minus a target, N m or N.
 
     Parameters
     ----------
     tau : float, array_like (n,) or callable, optional
-        Target of all velocities, one number for all or one each. It may be an array, the same at all nodes, or (..., N
-        + 1, n), one for each; or a function of the times (k,), s, that returns it (k, n).
+        Target of all velocities, one number for all or one each. It may be an array for all nodes, or (..., N + 1, n),
+        one for each; or a function of the times (k,), s, that returns (k, n).
     """
 
     tau: ArrayLike | Callable = 0.0
@@ -377,24 +378,24 @@ class Effort(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, efforts.
 
-        The name "Effort.tau" with the pair of the efforts and of their shape: (n,), or () for one number.
+        The name "Effort.tau" with the pair of the efforts and their shape: (n,), or () for one number.
         """
         return {"Effort.tau": (self.tau, (robot.n,) if np.ndim(self.tau) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints that are driven."""
+        """Return the names of the actuated joints."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of tau.
+        """Return the indices of the entries of tau.
 
-        Indices; -1 for all if the target is a function of the time.
+        They are -1 for all if the target is a function of time.
         """
         return np.full(len(driven), -1) if callable(self.tau) else 2 * robot.n + np.arange(len(driven))
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Evaluate the efforts less the target at nodes.
+        """Evaluate the efforts minus the target at nodes.
 
         Numbers (..., k, m), N m or N, with the derivative by tau, the identity.
         """
@@ -405,32 +406,32 @@ class Effort(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class MotorLine(Quantity):
-    """The share tau / stall + qd / no_load of motors with a line of torque over speed.
+    """The share tau / stall + qd / no_load of motors with a torque-speed line.
 
     See Also
     --------
-    screw_dynamics.drive.TorqueSpeed : The line of a motor.
+    The torque-speed line of a motor.
 
     Notes
     -----
-    The share is one of what a motor's supply has, and is within -1 and 1: tau = stall (1 - qd / no_load) is the most
-    that turns a motor on, and -stall (1 + qd / no_load) the most that brakes it. Beyond its no-load speed a motor must
-    brake.
+    The share is relative to the motor's supply, and must be within -1 and 1: tau = stall (1 - qd / no_load) is the
+    largest effort that accelerates a motor, and -stall (1 + qd / no_load) the largest that brakes it. Beyond its
+    no-load speed a motor must brake.
     """
 
     has_effort = True
     curved = False
 
     def check(self, robot: Any) -> None:
-        """Check that the robot has motors with a line.
+        """Check that the robot has motors with a torque-speed line.
 
-        Raises ValueError if no drive of the robot has a line.
+        Raises ValueError if no drive of the robot has one.
         """
         if not np.isfinite(torque_speed(robot.model)).any():
             raise ValueError("MotorLine: no drive of the robot has a line of torque over speed")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the motors that are driven and have a line."""
+        """Return the names of the actuated motors with a torque-speed line."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven if np.isfinite(torque_speed(robot.model)[0, k])]
 
@@ -440,7 +441,7 @@ class MotorLine(Quantity):
         Numbers (..., k, size), with the derivatives by qd and tau.
         """
         stall, no_load = torque_speed(robot.model)
-        where = np.flatnonzero(np.isfinite(stall[nodes.driven]))            # of tau; of qd that is k
+        where = np.flatnonzero(np.isfinite(stall[nodes.driven]))            # index into tau; k: index into qd
         k = nodes.driven[where]
         r = nodes.tau[..., where] / stall[k] + nodes.qd[..., k] / no_load[k]            # type: ignore[index]
         if not derivatives:
@@ -454,33 +455,33 @@ class MotorLine(Quantity):
 # ------------------------------------------------------------------------------------------------- of others
 @dataclass(frozen=True, eq=False)
 class Distance(Quantity):
-    """The distances of the pairs of a scene whose first robot this one is, m.
+    """The distances of pairs of colliders of a scene whose first robot is the robot of the problem, m.
 
     Parameters
     ----------
     scene : Scene
-        Scene whose first robot is the robot of the problem. Objects are where the scene has them.
+        Scene. Its other robots and objects are at the scene's neutral configuration.
     pairs : sequence of tuple of str, optional
         Some of ``scene.pairs``. By default all.
 
     Notes
     -----
-    Limits are made of it: ``Limit(Distance(scene), lower=0.05)``.
+    For use in a limit: ``Limit(Distance(scene), lower=0.05)``.
     """
 
     scene: Any
     pairs: Sequence[tuple[str, str]] | None = None
-    curved = False                  # what is nearest jumps from vertices to edges
+    curved = False                  # the nearest features jump from vertices to edges
 
     def check(self, robot: Any) -> None:
         """Check the scene and its pairs.
 
-        Raises ValueError if the scene is none, or is one of other robots, or if a pair is not there.
+        Raises ValueError if the scene is not a Scene, has another first robot, or does not have a pair.
         """
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
-        known, names = self.scene.robot.joint_names, robot.joint_names          # those of several have prefixes
+        known, names = self.scene.robot.joint_names, robot.joint_names          # several robots have prefixes
         if len(known) < len(names) or not all(a.endswith(b) for a, b in zip(known, names, strict=False)):
             raise ValueError(f"Distance.scene has the joints {', '.join(known)}, of which the first must be those of "
                              f"the robot, {', '.join(names)}")
@@ -513,14 +514,14 @@ class Distance(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class CustomQuantity(Quantity):
-    """A quantity of the user's, a function of arrays at nodes.
+    """A user-defined quantity, a function of arrays at nodes.
 
     Parameters
     ----------
     function : callable
         Function (t, q, qd, tau) of arrays over (..., k nodes) that returns the numbers r (..., k, size), and their
-        derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are any. It must only
-        read the arrays.
+        derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, those that are not zero. It must not
+        write to the arrays.
     names : sequence of str
         Names of the numbers.
     effort : bool, optional
@@ -533,14 +534,14 @@ class CustomQuantity(Quantity):
 
     @property
     def has_effort(self) -> bool:                                           # type: ignore[override]
-        """True if it depends on efforts."""
+        """True if the quantity depends on efforts."""
         return self.effort
 
     def check(self, robot: Any) -> None:
         """Check the function and the names.
 
-        Raises ValueError if the names are a text, whose letters would be taken for names, or no collection; or
-        if the function is none.
+        Raises ValueError if the names are a string, whose letters would be taken as names, or not a collection; or
+        if the function is not callable.
         """
         if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
             raise ValueError(f"CustomQuantity must have a function and a sequence of names, not "
@@ -549,7 +550,7 @@ class CustomQuantity(Quantity):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the numbers.
 
-        Names that the user gave.
+        These are the names that the user gave.
         """
         return self.names
 
@@ -557,7 +558,7 @@ class CustomQuantity(Quantity):
         """Evaluate the function at nodes.
 
         Numbers (..., k, size), with the function's derivatives. Raises ValueError if the function returns
-        arrays of other shapes, a derivative by something else, or one that is not finite.
+        arrays of other shapes, a derivative by anything else, or one that is not finite.
         """
         found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):

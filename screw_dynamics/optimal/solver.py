@@ -1,4 +1,5 @@
-"""The solver of optimal motions: differential dynamic programming within an augmented Lagrangian, for many at once."""
+"""Solver for trajectory optimization: differential dynamic programming in an augmented Lagrangian, for many
+problems."""
 from __future__ import annotations
 
 import sys
@@ -25,58 +26,58 @@ from .terms import Cost, Limit, bound, gradient, listed
 
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
 INFEASIBLE = "limits cannot be kept, or not to this tolerance"
-PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # of limits, by their scales
-LOOSE = 1e-2            # the tolerance, of the cost, up to which it is minimized before multipliers are known
-CLOSED = 1e-9           # gaps below are rounding
-LEAST = 1e-6            # costs below are as good as this one, where weights are of 1
+PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # penalties of scaled limits
+LOOSE = 1e-2            # tolerance of the cost for the minimization before multipliers are known
+CLOSED = 1e-9           # smaller gaps are rounding errors
+LEAST = 1e-6            # costs below do not differ from this one, for weights of 1
 
 
 class Solver:
-    """The best motion of a robot, found iteration by iteration.
+    """A solver for trajectory optimization by differential dynamic programming, iteration by iteration.
 
     Parameters
     ----------
     robot : Robot, ClosedLoopRobot or Scene
         Robot to move.
     terms : sequence of Cost and Limit
-        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. A single term is allowed.
     q0 : array_like (..., nq)
-        Configurations at the beginning. Leading axes are problems of their own.
+        Initial configurations. Leading axes are independent problems.
     qd0 : array_like (..., n), optional
-        Velocities at the beginning. By default they are 0.
+        Initial velocities. By default they are 0.
     dt : float, optional
         Length of a step, s.
     steps : int, optional
         Number N of steps.
     driven : sequence of str, optional
-        Names of the joints that have efforts. By default all that neither float nor are moved by the spring or the
-        winding of a drive.
+        Names of the actuated joints. By default all that neither float nor are moved by the spring or the winding of a
+        drive.
     effort_limits : bool or tuple of array_like, optional
-        True for the effort limits of the model, and of torque over speed as steps begin; False for none; or the pair
-        (lower, upper), each (n,) or one number.
+        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or
+        the pair (lower, upper), each (n,) or one number.
     limits : bool, optional
         True to keep the model's limits of positions and velocities, too.
     integrator : {"semi_implicit_euler", "rk4"}, optional
-        Integrator of the steps, as in Robot.step, which the motion obeys.
+        Integrator of the steps, as in Robot.step.
     friction : bool, optional
-        True to let the friction of joints act, as in Robot.step.
+        True to apply joint friction, as in Robot.step.
     stops : bool, optional
         True to let joints stop at position limits, as ``limits`` of Robot.step.
     forces : sequence of force elements, optional
-        Elements of screw_dynamics.forces that act, as in Robot.step.
+        Force elements of screw_dynamics.forces, as in Robot.step.
     phases : sequence of tuple of int and robot, optional
-        Steps from which on the robot is another one, of the same joints.
+        Pairs of the first step of a phase and its robot, of the same joints.
     guess : OptimalMotion, array_like (..., N, n) or tuple of array_like, optional
-        Motion; efforts tau; or (q, qd, tau) at nodes, which need not fit each other. By default efforts that hold the
+        Motion; efforts tau; or (q, qd, tau) at nodes, which need not be consistent. By default efforts that hold the
         robot at q0.
     tolerance : float, optional
-        Share of the cost: the search has converged where one more iteration would lessen the cost by less.
+        Relative tolerance: the search has converged if another iteration would decrease the cost by less.
     limit_tolerance : float, optional
-        Share of the scale of a limit to which limits and their multipliers fit.
+        Tolerance of limits and of their multipliers, relative to the scale of a limit.
     threads : int, optional
         Number of threads.
     projection : {"configurations and velocities", "velocities", None}, optional
-        Part of the state that is brought back after each step of a ClosedLoopRobot, as of its simulate.
+        Part of the state that is projected after each step of a ClosedLoopRobot, as in its simulate.
 
     Raises
     ------
@@ -85,12 +86,12 @@ class Solver:
 
     See Also
     --------
-    optimize_motion : Find the motion in one call, of the same arguments.
+    optimize_motion : Optimize a motion in one call, with the same arguments.
 
     Notes
     -----
-    ``solve`` iterates to the best motion, and ``step`` is for model predictive control. What is found lasts from call
-    to call: ``step`` begins with what the one before left, moved on in time.
+    ``solve`` iterates until convergence, and ``step`` is for model predictive control. Results are kept between
+    calls: ``step`` begins with the result of the call before, shifted in time.
     """
 
     def __init__(self, robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd0: ArrayLike | None = None, *,
@@ -130,7 +131,7 @@ class Solver:
         self.stopped = np.full(len(self.at.cost), EXHAUSTED, dtype=object)
 
     def __copy__(self) -> Solver:
-        return deepcopy(self)           # iterations write to what it holds
+        return deepcopy(self)           # iterations write to its arrays
 
     # --------------------------------------------------------------------------------------------- arguments
     def _begin(self, guess):
@@ -158,14 +159,14 @@ class Solver:
         return self._finite("guess: the motion that it begins with", motion, gaps)
 
     def _each(self, name, x, *shape):
-        """Finite numbers of each problem, (P, *shape)."""
+        """Return finite numbers for each problem, (P, *shape)."""
         x, whole = checks.finite_numbers(name, x, *shape), (*self.lead, *shape)
         if x.ndim > len(whole) or any(a not in (1, b) for a, b in zip(x.shape[::-1], whole[::-1], strict=False)):
             raise ValueError(f"{name} has shape {x.shape}, but must have {shape} or {whole}")
         return np.broadcast_to(x, whole).reshape(-1, *shape)
 
     def _finite(self, name, motion, gaps):
-        """Return the Iterate of motions. Raises ValueError if they, or what terms make of them, are not finite."""
+        """Return the Iterate of motions. Raises ValueError if they or their terms are not finite."""
         if not all(np.isfinite(x).all() for x in (*motion, gaps)):
             raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
@@ -190,7 +191,7 @@ class Solver:
         Returns
         -------
         OptimalMotion
-            Motions that were found.
+            Resulting motions.
 
         Raises
         ------
@@ -203,7 +204,7 @@ class Solver:
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self.objective.limits else self.tolerance)
         self.at.shift[self.stopped == STUCK], self.stopped[:] = 0.0, EXHAUSTED
-        self.at.value[:] = self.objective.take(self.at.motion, left).value      # multipliers may have been renewed
+        self.at.value[:] = self.objective.take(self.at.motion, left).value      # multipliers may have changed
         while len(left):
             outcome = self._iterate(left)
             done[left] += 1
@@ -214,7 +215,7 @@ class Solver:
         return self.motion()
 
     def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
-        """Iterate from states that were measured, beginning with the motion that was found before.
+        """Iterate from measured states, beginning with the motion of the call before.
 
         Parameters
         ----------
@@ -225,23 +226,23 @@ class Solver:
         iterations : int, optional
             Number of iterations.
         moved : int, optional
-            Number of steps by which the motion found before is moved on.
+            Number of steps by which the motion before is shifted.
 
         Returns
         -------
         OptimalMotion
-            Motions that were found, whose stationarity is not computed, and NaN.
+            Resulting motions. Their stationarity is not computed, and NaN.
 
         Raises
         ------
         ValueError
-            If no motion from these states is finite: what was found before lasts then. If an argument is wrong, or if
-            there are phases, which do not move on, and ``moved`` is not 0.
+            If no motion from these states is finite: the motion before is kept then. If an argument is wrong, or if
+            there are phases, which cannot be shifted, and ``moved`` is not 0.
 
         Notes
         -----
-        Where the motion is moved on, targets that are functions of the time are taken so much later, and the last
-        effort lasts. Feedback takes the motion from there to the states. Multipliers of limits are renewed once in a
+        If the motion is shifted, targets that are functions of time are evaluated later by as much, and the last effort
+        is repeated. Feedback leads the motion from there to the states. Multipliers of limits are updated once in a
         step: a limit that begins to bind is exceeded for some steps.
         """
         moved = checks.whole("moved", moved, 0)
@@ -273,7 +274,7 @@ class Solver:
         return self.motion(False)
 
     def _iterate(self, which):
-        """Return an iteration of the motions `which`."""
+        """Iterate the motions `which`, and return the Outcome."""
         outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
         self.iterations[which] += 1
         self.history.append(self._shaped(self.at.value.copy()))
@@ -281,13 +282,13 @@ class Solver:
 
     def _minimal(self, which, outcome, exact):
         """Return a mask of the motions `which` that another iteration would improve by less than a share `exact` of
-        their cost, or than its rounding errors. Motions that can no longer be improved are marked as STUCK."""
+        their cost, or than its rounding errors. Motions that cannot be improved further are marked as STUCK."""
         (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
         size = self._least + np.abs(self.at.value[which])
         minimal = closed & (np.abs(expected) <= exact * size)
         stuck = ~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])
-        if (held := held & minimal).any():          # a change that is held back is small wherever the motion is
+        if (held := held & minimal).any():          # a change under a shift is small anywhere
             whole = ddp.expected_alone(self.dynamics, self.objective, self.bounds, self.at, which[held])
             minimal[held] = np.abs(whole) <= exact[held] * size[held]
             stuck |= held & ~minimal & (np.abs(expected) <= self.tolerance * size)
@@ -295,8 +296,8 @@ class Solver:
         return minimal
 
     def _round(self, k, worst, exact):
-        """A minimum was found: it converged, or the multipliers of limits are renewed, and the next one is sought to
-        more digits."""
+        """Finish a minimization: the motion has converged, or the multipliers of limits are updated, and the next
+        minimization is more exact."""
         one = np.array([k])
         motion = Motion(*(x[one] for x in self.at.motion))
         violation = float(self.objective.unsettled(motion, one)[0])
@@ -324,7 +325,7 @@ class Solver:
         Returns
         -------
         OptimalMotion
-            Motions, as they are after the last iteration.
+            Motions after the last iteration.
         """
         d, robot, at = self.dynamics, self.dynamics.robot, self.at
         n, P = robot.n, len(at.cost)
@@ -349,7 +350,8 @@ class Solver:
                              shaped(self.objective.violation(at.motion)), [*self.history])
 
     def _stationarity(self):
-        """Return the largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
+        """Return the largest derivative of the cost and its multipliers by efforts that can move against it within
+        bounds."""
         return ddp.in_parts(self._stationarity_of, np.arange(len(self.at.cost)), self.dynamics.threads)[0]
 
     def _stationarity_of(self, which):
@@ -368,13 +370,13 @@ class Solver:
 
 
 def _later(x, moved):
-    """Numbers (P, k, ...) of k nodes, moved on by so many: the last ones last."""
+    """Return numbers (P, k, ...) of k nodes, shifted by `moved`; the last ones are repeated."""
     return x.take(np.minimum(np.arange(x.shape[1]) + moved, x.shape[1] - 1), axis=1)
 
 
 def told(progress: bool | Callable[[int, Any], None]) -> Callable[[int, Any], None]:
-    """Return the function that is called with the number of each iteration and its costs. Raises ValueError if progress
-    is neither a bool nor a function."""
+    """Return the callback for the number of each iteration and its costs. Raises ValueError if progress is neither a
+    bool nor a function."""
     if not (isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
     return _printed if progress is True else progress or (lambda number, costs: None)
@@ -394,47 +396,47 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
                     tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
                     iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False,
                     threads: int | None = None, projection: str | None = BOTH) -> OptimalMotion:
-    """Find the motion of N steps that costs least, by differential dynamic programming.
+    """Find the motion of N steps with the least cost, by differential dynamic programming.
 
     Parameters
     ----------
     robot : Robot, ClosedLoopRobot or Scene
         Robot to move.
     terms : sequence of Cost and Limit
-        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. A single term is allowed.
     q0 : array_like (..., nq)
-        Configurations at the beginning. Leading axes are problems of their own.
+        Initial configurations. Leading axes are independent problems.
     qd0 : array_like (..., n), optional
-        Velocities at the beginning. By default they are 0.
+        Initial velocities. By default they are 0.
     dt : float, optional
         Length of a step, s.
     steps : int, optional
         Number N of steps.
     driven : sequence of str, optional
-        Names of the joints that have efforts. By default all that neither float nor are moved by the spring or the
-        winding of a drive.
+        Names of the actuated joints. By default all that neither float nor are moved by the spring or the winding of a
+        drive.
     effort_limits : bool or tuple of array_like, optional
-        True for the effort limits of the model, and of torque over speed as steps begin; False for none; or the pair
-        (lower, upper), each (n,) or one number.
+        True for the effort limits of the model, and torque-speed lines at the beginning of steps; False for none; or
+        the pair (lower, upper), each (n,) or one number.
     limits : bool, optional
         True to keep the model's limits of positions and velocities, too.
     integrator : {"semi_implicit_euler", "rk4"}, optional
-        Integrator of the steps, as in Robot.step, which the motion obeys.
+        Integrator of the steps, as in Robot.step.
     friction : bool, optional
-        True to let the friction of joints act, as in Robot.step.
+        True to apply joint friction, as in Robot.step.
     stops : bool, optional
         True to let joints stop at position limits, as ``limits`` of Robot.step.
     forces : sequence of force elements, optional
-        Elements of screw_dynamics.forces that act, as in Robot.step.
+        Force elements of screw_dynamics.forces, as in Robot.step.
     phases : sequence of tuple of int and robot, optional
-        Steps from which on the robot is another one, of the same joints.
+        Pairs of the first step of a phase and its robot, of the same joints.
     guess : OptimalMotion, array_like (..., N, n) or tuple of array_like, optional
-        Motion; efforts tau; or (q, qd, tau) at nodes, which need not fit each other. By default efforts that hold the
+        Motion; efforts tau; or (q, qd, tau) at nodes, which need not be consistent. By default efforts that hold the
         robot at q0.
     tolerance : float, optional
-        Share of the cost: the search has converged where one more iteration would lessen the cost by less.
+        Relative tolerance: the search has converged if another iteration would decrease the cost by less.
     limit_tolerance : float, optional
-        Share of the scale of a limit to which limits and their multipliers fit.
+        Tolerance of limits and of their multipliers, relative to the scale of a limit.
     iterations : int, optional
         Largest number of iterations of each motion.
     progress : bool or callable, optional
@@ -442,7 +444,7 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     threads : int, optional
         Number of threads.
     projection : {"configurations and velocities", "velocities", None}, optional
-        Part of the state that is brought back after each step of a ClosedLoopRobot, as of its simulate.
+        Part of the state that is projected after each step of a ClosedLoopRobot, as in its simulate.
 
     Returns
     -------
@@ -457,19 +459,19 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     See Also
     --------
     Solver : Iterate step by step, with the same arguments.
-    collocate_motion : Find the best motion on a spline.
+    collocate_motion : Optimize a motion on a spline.
 
     Notes
     -----
-    The method is feasibility-driven differential dynamic programming. Efforts of the joints that are driven stay within
+    The method is feasibility-driven differential dynamic programming. Efforts of the actuated joints stay within
     ``effort_limits``.
 
-    Phases are for a floating robot whose feet are held by one set of constraints after the other, for example. A phase
-    is entered by an impulse in any case. Scenes take contacts as they come, and their derivatives in the modes of
-    these.
+    Phases are, for example, for a floating robot whose feet are held by a sequence of contact constraints. Every
+    phase begins with an impulse. Scenes detect contacts themselves, and their derivatives are in the modes of these
+    contacts.
 
-    With the projection None loops open by some dt^2 a step, and derivatives take less time. The projection has no
-    effect on other robots than a ClosedLoopRobot.
+    With the projection None loops open by about dt^2 per step, and derivatives take less time. The projection has
+    an effect on a ClosedLoopRobot only.
     """
     return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
                   integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,

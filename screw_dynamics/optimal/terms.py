@@ -1,4 +1,4 @@
-"""Terms: costs of quantities, and limits of them; and what they add to the derivatives of a whole cost."""
+"""Terms: costs and limits of quantities, and their contributions to the derivatives of the total cost."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
@@ -25,8 +25,8 @@ class Cost:
     weight : float or array_like (size,), optional
         Weights >= 0, one number for all or one each.
     at : {"running", "final"} or sequence of int, optional
-        "running" is the integral along the motion over the time, h times the sum over the nodes 0 ... N - 1. "final" is
-        the last node, and a sequence lists nodes, at which the cost counts as it is.
+        "running" is the integral over time, h times the sum over the nodes 0 ... N - 1. "final" is the last node, and a
+        sequence lists nodes, whose costs are added without h.
     """
 
     quantity: Quantity
@@ -36,19 +36,19 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """Bounds of a quantity, of which equal ones prescribe it.
+    """Bounds of a quantity. Equal bounds prescribe its value.
 
     Parameters
     ----------
     quantity : Quantity
-        Quantity that is limited.
+        Limited quantity.
     lower, upper : float or array_like (size,), optional
         Bounds, one number for all or one each; -inf or inf for none.
     at : {"all", "final"} or sequence of int, optional
-        "all" is at the nodes behind the first, and of efforts and of splines at the first, too. "final" is at the last
-        one, and a sequence lists nodes.
+        "all" is all nodes after the first; for efforts and splines the first, too. "final" is the last node, and a
+        sequence lists nodes.
     scale : float, optional
-        Deviation that counts as one of 1, in the units of the quantity, > 0.
+        Deviation that is scaled to 1, in the units of the quantity, > 0.
     """
 
     quantity: Quantity
@@ -59,9 +59,10 @@ class Limit:
 
 
 class Bound(NamedTuple):
-    """A term of a problem: a quantity, its nodes, `some` of them as a slice if they follow each other, and the names of
-    its numbers; and of a cost their weights, (size,) or (nodes, size), else of a limit lower and upper bounds, with
-    scale. rows: which of the quantity's numbers a cost is of, None for all."""
+    """A term of a problem: a quantity, its nodes, and the names of its numbers.
+
+    some: the nodes, as a slice if they are consecutive. A cost has weights, (size,) or (nodes, size); a limit has lower
+    and upper bounds and a scale. rows: indices of the quantity's numbers in a cost, None for all."""
 
     quantity: Quantity
     which: np.ndarray
@@ -74,13 +75,13 @@ class Bound(NamedTuple):
     rows: np.ndarray | None = None
 
     def named(self, label: str) -> str:
-        """Return the name of one of its numbers in results."""
+        """Return the name of a number of the term in results."""
         return f"{type(self.quantity).__name__} {label}"
 
 
 def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
-    """Return the nodes of a term among 0 ... N, of which that at the end of a spline has efforts. Raises ValueError for
-    others."""
+    """Return the nodes of a term among 0 ... N. The last node of a spline has efforts. Raises ValueError for other
+    nodes."""
     effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
     if isinstance(at, str):
@@ -100,8 +101,8 @@ def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
 
 
 def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothness: int | None = None) -> Bound:
-    """Return a term of a problem of N steps of length h, or of a spline with so many continuous derivatives. Raises
-    ValueError for what it cannot be."""
+    """Return a term of a problem of N steps of length h, or of a spline with `smoothness` continuous derivatives.
+    Raises ValueError if the term is invalid."""
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
     if term.quantity.order > (1 if smoothness is None else smoothness + 1):
@@ -129,7 +130,7 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
 
 
 def settled(quantity: Quantity, robot: Any) -> Quantity:
-    """Return a quantity whose targets are arrays of its own, but for functions of the time."""
+    """Return a quantity whose targets are copied arrays, apart from functions of time."""
     if not is_dataclass(quantity):
         return quantity
     found = {name.split(".")[-1]: given for name, (given, _) in quantity.targets(robot).items()}
@@ -138,12 +139,12 @@ def settled(quantity: Quantity, robot: Any) -> Quantity:
 
 
 def runs(term: Cost | Limit) -> bool:
-    """Return True for a running cost; nodes may be an array, which is equal to no word."""
+    """Return True for a running cost. `at` may be an array, which is not compared with a string."""
     return isinstance(term.at, str) and term.at == RUNNING
 
 
 def listed(terms: Any) -> list[Cost | Limit]:
-    """Terms, of which there may be one alone, as a list. Raises ValueError for what is none."""
+    """Return the terms, or a single one, as a list. Raises ValueError for other types."""
     if isinstance(terms, Cost | Limit):
         return [terms]
     if not isinstance(terms, Iterable):
@@ -152,12 +153,12 @@ def listed(terms: Any) -> list[Cost | Limit]:
 
 
 def ordered(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return a mask of the bounds that have numbers between them."""
+    """Return a mask of the bounds that are consistent: lower <= upper, with a finite number between them."""
     return (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
 
 
 def _numbers(name, x, labels):
-    """Return a number of each label."""
+    """Return one number for each label."""
     x = checks.real_numbers(name, x).astype(float)
     if x.ndim > 1 or (x.ndim == 1 and len(x) != len(labels)) or np.isnan(x).any():
         raise ValueError(f"{name} must be a number or have one for each of {', '.join(labels)}, not "
@@ -166,8 +167,8 @@ def _numbers(name, x, labels):
 
 
 class Square(NamedTuple):
-    """The part 1/2 sum weight e^2 of a cost: weights (..., k, size) or (size,), e (..., k, size), which has the
-    derivatives of `value`; some: at which nodes."""
+    """The part 1/2 sum weight e^2 of a cost: weights (..., k, size) or (size,), e (..., k, size) with the derivatives
+    of `value`; some: its nodes."""
 
     value: Value
     weight: np.ndarray
@@ -176,15 +177,16 @@ class Square(NamedTuple):
 
     @property
     def is_diagonal(self) -> bool:
-        """True if each number is one state or effort."""
+        """True if each number is a single state or effort."""
         return [*map(type, self.value.by.values())] == [type(None)]
 
 
 def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Squares of P motions as |S (1, z)|^2 / 2 + g z + z D z / 2 + a constant, of changes z of states and m efforts, w
-    numbers, to first order in how e change (Gauss and Newton): S (P, N + 1, s, padded(1 + w)), and diagonals D (1 or P,
-    N + 1, padded(w)) and gradients g (P, N + 1, padded(w)) with what they add to the given ones: for
+    """Return the Gauss-Newton expansion |S (1, z)|^2 / 2 + g z + z D z / 2 + const of the squares of P motions.
+
+    z: changes of states and m efforts, w numbers. S (P, N + 1, s, padded(1 + w)). Diagonals D (1 or P, N + 1,
+    padded(w)) and gradients g (P, N + 1, padded(w)) are the given ones with the squares' contribution, for
     sweeps/riccati.py."""
     P, nodes, _ = g.shape
     w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
@@ -196,7 +198,7 @@ def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
     S = np.zeros((P, nodes, used.max(), padded(1 + w)))
     for (value, weight, e, some), own in zip(dense, rows, strict=True):
         root = np.sqrt(weight)
-        S[..., 0][:, some, own] = root * e                          # of one array of places the order of axes is kept
+        S[..., 0][:, some, own] = root * e                          # with one index array the order of axes is kept
         for name, J in value.by.items():
             S[..., 1:][:, some, own, columns[name]] = root[..., None] * (np.eye(e.shape[-1]) if J is None else J)
     diagonal = [square for square in squares if square.is_diagonal]
@@ -210,14 +212,14 @@ def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
 
 
 def gradient(S: np.ndarray, g: np.ndarray, w: int) -> np.ndarray:
-    """Return the derivatives (P, N + 1, padded(w)) of the same by z, at 0."""
+    """Return the derivatives (P, N + 1, padded(w)) of the expansion by z, at 0."""
     found = g.copy()
     found[..., :w] += np.einsum("...si,...s->...i", S[..., 1:1 + w], S[..., 0])
     return found
 
 
 def run(which: np.ndarray) -> slice | np.ndarray:
-    """Nodes, or motions, as a slice if they follow each other."""
+    """Return indices of nodes or motions as a slice if they are consecutive."""
     if which[-1] - which[0] + 1 == len(which):
         return slice(int(which[0]), int(which[-1]) + 1)
     return which

@@ -1,2 +1,2 @@
-"""Parts of the papers beside the recursions: their formulations, absolute coordinates, equations in symbols. May import
-robot and all that it may; nothing imports it."""
+"""Results of the papers besides the recursions: their formulations, absolute coordinates, symbolic equations.
+May import robot and the packages below it; nothing imports it."""

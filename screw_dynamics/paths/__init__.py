@@ -1,10 +1,10 @@
-"""Geometric paths, and the fastest motion along one within the limits of a robot: velocities, accelerations, efforts,
-jerks, speeds of links.
+"""Time-optimal path parameterization: the fastest motion along a geometric path within limits of a robot.
 
-`path` has curves through configurations, `limits` what limits a motion, `rows` what the limits say of the velocity and
-the acceleration along the path, `reachability` the fastest one, `smooth` that of bounded jerk, `time_law` makes times
-of it, `problem` its motions and shares of limits, `report` the text and the picture; `fastest_motion` is the call. No
-ROS. May import robot and what is below it."""
+Limits are those of velocities, accelerations, efforts, jerks and speeds of links. `path`: curves through
+configurations; `limits`: limits of a motion; `rows`: the limits as inequalities of the velocity and acceleration along
+the path; `reachability`: the fastest motion; `smooth`: the fastest motion with bounded jerk; `time_law`: its times;
+`problem`: its motions and shares of limits; `report`: text and figure; `fastest_motion`: the public function. No ROS.
+May import robot and the packages below it."""
 from .fastest_motion import TimeOptimal, time_optimal
 from .path import Path, straight, through
 

@@ -1,4 +1,4 @@
-"""time_optimal: the fastest motion of a robot along a path, and what limits it."""
+"""time_optimal: time-optimal path parameterization of a robot's motion, and its active limits."""
 from __future__ import annotations
 
 import os
@@ -20,21 +20,21 @@ from .problem import Problem, Use, used
 from .reachability import fastest, refuse_unlimited
 from .time_law import Along, Steps, TimeLaw
 
-POINTS = 1000           # intervals of the grid by default
-ROUNDS, BEYOND = 6, 1e-3        # how often intervals are halved inside of which limits are exceeded by this share,
-INSIDE = np.array([[0.25], [0.5], [0.75]])      # at these shares of their length
-FEWEST = 20             # spans of the spline of a motion of bounded jerk, at least
-BINDS = 0.999           # the share of a limit from which on it is said to bind
-KINK = 1e-6             # the jump of a path's derivative, as a share of its largest, that is a corner
-LOOKS = 201             # places of a path, where it is looked how large that is, and whether it is within positions
-LINEAR = 1e-9           # relative: how far efforts that are linear in velocities may be from a line
-ROUNDING = 1e-9         # rad or m, by which a path through a limit may be beyond it
-NEARLY = 0.97           # the same of a motion of bounded jerk, which only touches limits here and there
+POINTS = 1000           # default number of grid intervals
+ROUNDS, BEYOND = 6, 1e-3        # rounds of halving intervals in which limits are exceeded by this share,
+INSIDE = np.array([[0.25], [0.5], [0.75]])      # evaluated at these fractions of their length
+FEWEST = 20             # smallest number of spline spans of a motion with bounded jerk
+BINDS = 0.999           # share of a limit from which it is reported as binding
+KINK = 1e-6             # jump of a path's derivative that is a corner, relative to its largest
+LOOKS = 201             # points of a path at which derivatives and position limits are evaluated
+LINEAR = 1e-9           # relative tolerance of efforts that are linear in velocities
+ROUNDING = 1e-9         # tolerance of position limits for a path that touches them, rad or m
+NEARLY = 0.97           # the same as BINDS for a motion with bounded jerk, which touches limits only here and there
 
 
 class Samples(NamedTuple):
-    """A motion at times t (samples,), s: q (samples, nq), velocities, accelerations and efforts (samples, n), and where
-    on the path, s (samples,)."""
+    """A motion at times t (samples,), s: q (samples, nq), velocities, accelerations and efforts (samples, n), and the
+    path parameters s (samples,)."""
 
     t: np.ndarray
     q: np.ndarray
@@ -45,7 +45,7 @@ class Samples(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """The largest share of a limit that a motion uses, which limit, and where: s, and the time in s."""
+    """The largest share of a limit in a motion, the limit, and its position: s, and the time in s."""
 
     share: float
     limit: str
@@ -54,7 +54,7 @@ class Worst(NamedTuple):
 
 
 class TimeOptimal(NamedTuple):
-    """The fastest motion along a path, at the points of a grid.
+    """Time-optimal motion along a path, at the points of a grid.
 
     Parameters
     ----------
@@ -65,23 +65,23 @@ class TimeOptimal(NamedTuple):
     qd, qdd : ndarray (k, n)
         Velocities and accelerations.
     tau : ndarray (k, n)
-        Efforts, N m or N, friction included where it was asked for.
+        Efforts, N m or N, including friction if requested.
     duration : float
         Duration of the motion, s.
     s, sd, sdd : ndarray (k,)
         Parameter of the path, and its derivatives by time.
     binding : tuple of str
-        For each of the k points the limit that binds from it to the next, as "effort of 'joint2'", or "" for none.
+        Limit that binds from each of the k points to the next, such as "effort of 'joint2'", or "" for none.
     share : ndarray (k,)
-        Share of that limit that the motion uses, and of the nearest limit where none binds.
+        Share of that limit in the motion, or of the nearest limit where none binds.
     problem : Problem
         Robot, path and limits from which the motion was computed.
     law : TimeLaw
-        Parameter of the path as a function of the time, from which the motion was computed.
+        Parameter of the path as a function of time, from which the motion was computed.
 
     Notes
     -----
-    Accelerations and efforts are those after each point, and jump there where a limit takes over from another.
+    Accelerations and efforts are those after each point. They jump where the binding limit changes.
     """
 
     t: np.ndarray
@@ -134,7 +134,7 @@ class TimeOptimal(NamedTuple):
         Returns
         -------
         Samples
-            Motion at these times, as of ``at``.
+            Motion at these times, as returned by ``at``.
 
         Raises
         ------
@@ -147,17 +147,17 @@ class TimeOptimal(NamedTuple):
         return self.at(np.append(t, self.duration) if self.duration - t[-1] > 1e-9 / rate else t)
 
     def worst(self, per_interval: int = 4) -> Worst:
-        """Return the largest share of any limit that the motion uses, between points of the grid too.
+        """Return the largest share of any limit in the motion, including between points of the grid.
 
         Parameters
         ----------
         per_interval : int, optional
-            Number of points in each interval of the grid at which limits are evaluated, besides its ends.
+            Number of points inside each interval of the grid at which limits are evaluated.
 
         Returns
         -------
         Worst
-            The share, the limit, and where: the parameter s of the path, and the time t in s.
+            The share, the limit, and its position: the parameter s of the path, and the time t in s.
 
         Raises
         ------
@@ -166,7 +166,7 @@ class TimeOptimal(NamedTuple):
 
         Notes
         -----
-        Above 1 limits are exceeded between points, by an error that falls with the square of the intervals' length.
+        Above 1 limits are exceeded between points, by an error of second order in the intervals' length.
         """
         n = checks.count("per_interval", per_interval, 1)
         share = (np.arange(n) + 0.5) / n
@@ -183,7 +183,7 @@ class TimeOptimal(NamedTuple):
         Returns
         -------
         dict of str to float
-            Time in s by the name of the limit, the longest first.
+            Time in s by the name of the limit, in decreasing order.
         """
         found = dict.fromkeys(self.binding, 0.0)
         for name, span in zip(self.binding[:-1], np.diff(self.t), strict=True):
@@ -196,13 +196,13 @@ class TimeOptimal(NamedTuple):
         Parameters
         ----------
         path : str or path-like, optional
-            File to write; the figure is closed then.
+            File to write. The figure is closed afterwards.
 
         Returns
         -------
         matplotlib.figure.Figure
-            Velocities, accelerations and efforts as shares of their limits, the velocity along the path, and what
-            binds.
+            Velocities, accelerations and efforts as shares of their limits, the velocity along the path, and the
+            binding limits.
 
         Raises
         ------
@@ -222,62 +222,60 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
                  jerk: Given = None, link_speed: LinkSpeeds | None = None, friction: bool = True,
                  external: Mapping[str, ArrayLike] | None = None, start_speed: float = 0.0, end_speed: float = 0.0,
                  points: int = POINTS, effort_scaling: float = 1.0) -> TimeOptimal:
-    """Compute the fastest motion of a robot along a path within limits.
+    """Compute the time-optimal motion of a robot along a path within limits.
 
     Parameters
     ----------
     robot : Robot
-        Robot to move. The forces of its own elements count in efforts, and must be linear in velocities.
+        Robot to move. Efforts include those of its own force elements, which must be linear in velocities.
     path : Path, array_like (k, nq) or callable
-        Path, as ``through`` and ``straight`` return it; configurations, through which a cubic spline leads; or a spline
-        of SciPy.
+        Path, as returned by ``through`` and ``straight``; configurations for a cubic spline; or a SciPy spline.
     velocity : float, array_like (n,) or dict of str to float, optional
         Limits of velocities, rad/s or m/s. By default the limits of the model.
     acceleration : float, array_like (n,) or dict of str to float, optional
         Limits of accelerations, rad/s^2 or m/s^2. By default there are none.
     effort : float, array_like (n,) or dict of str to float, optional
-        Limits of efforts, N m or N. By default the limits of the model, and the lines of torque over speed of its
-        drives, whose motors then turn no faster than their no-load speeds.
+        Limits of efforts, N m or N. By default the limits of the model, and the torque-speed lines of its drives,
+        whose motors are then limited to their no-load speeds.
     jerk : float, array_like (n,) or dict of str to float, optional
         Limits of jerks, rad/s^3 or m/s^3. By default there are none.
     link_speed : dict of str to float or tuple of float, optional
         Largest speed of each named link's origin, m/s, or the pair of it and the angular speed, rad/s.
     friction : bool, optional
-        True to count the friction of the model in efforts.
+        True to include the friction of the model in efforts.
     external : dict of str to array_like (6,), optional
-        Wrench on each named link that acts all the while, as of inverse_dynamics.
+        Constant wrench on each named link, as in inverse_dynamics.
     start_speed, end_speed : float, optional
-        Derivative s' of the parameter by time at the ends of the path, by default from rest to rest.
+        Derivative s' of the parameter by time at the ends of the path; by default at rest.
     points : int, optional
-        Number of intervals into which the path is cut, which is kept to roughly.
+        Approximate number of intervals of the path.
     effort_scaling : float, optional
-        Share > 0 of all these efforts that may be taken. A line of torque over speed is scaled at each speed of the
-        motor.
+        Usable share > 0 of all these efforts. A torque-speed line is scaled at each speed of the motor.
 
     Returns
     -------
     TimeOptimal
-        Motion, and what limits it.
+        Motion, and its binding limits.
 
     Raises
     ------
     ValueError
-        If no motion is within the limits: the message names the limit and the place. If an argument is wrong, nothing
-        limits the motion, or a force element is not linear in velocities.
+        If no motion is within the limits: the message names the limit and the position. If an argument is wrong,
+        no limit applies, or a force element is not linear in velocities.
 
     Warns
     -----
     LimitsWarning
-        If the path leaves limits of positions.
+        If the path exceeds position limits.
 
     Notes
     -----
-    Limits are one number for all velocities, one each (n,), or numbers by the name of the joint, and then other joints
-    have none. numpy.inf is no limit.
+    Limits are one number for all velocities, one each (n,), or numbers by the name of the joint; other joints are
+    then unlimited. numpy.inf is no limit.
 
-    Limits hold at the ends of intervals. In between an error of second order is left, which ``TimeOptimal.worst``
-    computes; intervals inside of which it is more than a thousandth are halved. With limits of jerk the motion is
-    within all limits at many points, and near the fastest, which nothing proves: see the module ``paths.smooth``.
+    Limits hold at the ends of intervals. Between them an error of second order remains, which ``TimeOptimal.worst``
+    computes. Intervals in which it exceeds a thousandth are halved. With jerk limits the motion is within all limits at
+    many points, and near the optimum, without proof: see the module ``paths.smooth``.
 
     References
     ----------
@@ -295,14 +293,14 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
         if not beyond.any():
             break
         s = np.sort(np.concatenate([s, 0.5 * (s[1:] + s[:-1])[beyond]]))
-    if np.isfinite(problem.limits.jerk).any():      # what has no motion is known by now
+    if np.isfinite(problem.limits.jerk).any():      # infeasible problems have raised before
         return _smooth(problem, ends, points)
     return _concluded(problem, law, use.share.max(axis=0), use.rows)
 
 
 def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple[Steps, Use, np.ndarray]:
-    """Return the fastest motion on a grid, what it uses of the limits at both ends of each interval, and inside of
-    which limits are exceeded."""
+    """Return the fastest motion on a grid, its shares of the limits at both ends of each interval, and a mask of the
+    intervals in which limits are exceeded."""
     both, inner = np.stack([s[:-1], np.nextafter(s[1:], -np.inf)]), s[:-1] + INSIDE * np.diff(s)
     rows = problem.rows(both, inner[1])
     x = fastest(s, rows, ends, problem.path.place)
@@ -315,7 +313,7 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
 
 
 def _problem(robot, path, limits, friction, external) -> Problem:
-    """Return the problem that arguments say."""
+    """Return the Problem from the arguments of time_optimal."""
     for joint in robot.model.motors:
         raise ValueError(f"time_optimal: the drive of joint {joint!r} has coordinates of its own, a spring or a "
                          "winding; the robot without it, whose drives are rigid, has the efforts of joints")
@@ -334,8 +332,8 @@ def _problem(robot, path, limits, friction, external) -> Problem:
 
 
 def _forces(robot, path, friction) -> ForceSum | None:
-    """Return the sum of the robot's own force elements, None if it has none. Raises ValueError for one that is not
-    linear in velocities along a path, as friction that acts."""
+    """Return the sum of the robot's own force elements, None if it has none. Raises ValueError for an element that is
+    not linear in velocities along a path, such as friction."""
     if not (elements := of_model(robot.model, friction)):
         return None
     at = path.derivatives(np.linspace(path.start, path.end, LOOKS))
@@ -351,7 +349,7 @@ def _forces(robot, path, friction) -> ForceSum | None:
 
 
 def _refuse_kinks(path) -> None:
-    """Raise ValueError if the direction of a path jumps: to go on there takes an infinite acceleration."""
+    """Raise ValueError if the direction of a path jumps: that requires an infinite acceleration."""
     breaks, largest = path.breaks, np.abs(path.derivatives(np.linspace(path.start, path.end, LOOKS)).first).max()
     before, after = (path.derivatives(np.nextafter(breaks, side)).first for side in (-np.inf, np.inf))
     sharp = np.abs(after - before).max(axis=-1, initial=0.0) > KINK * largest
@@ -361,11 +359,11 @@ def _refuse_kinks(path) -> None:
 
 
 def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOptimal:
-    """Return the motion of bounded jerk."""
+    """Return the motion with bounded jerk."""
     for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
         if speed:
             raise ValueError(f"{name} is {speed:g}, must be 0 if the jerk is limited")
-    from .smooth import smoothed  # with SciPy's optimizers, which are long to load
+    from .smooth import smoothed  # with SciPy's optimizers, which take long to load
     law = smoothed(problem, max(FEWEST, points // 10), problem.path.grid(points))
     use = problem.use(law.at(law.t), with_jerk=True)
     return _concluded(problem, law, use.share[:-1], use.rows, NEARLY)
@@ -373,7 +371,7 @@ def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOpt
 
 def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple, binds: float = BINDS
                ) -> TimeOptimal:
-    """Return the result of a time law, which uses shares (k - 1, rows) of limits between its points."""
+    """Return the result of a time law, with shares (k - 1, rows) of limits between its points."""
     row, most = share.argmax(axis=-1), share.max(axis=-1)
     names = [str(rows[j]) if use >= binds else "" for j, use in zip(row, most, strict=True)]
     along = law.at(law.t)

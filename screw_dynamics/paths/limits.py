@@ -1,4 +1,4 @@
-"""Limits of a motion along a path: numbers of each velocity, and speeds of links, from arguments."""
+"""Limits of a motion along a path, from arguments: of each velocity, and of the speeds of links."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
-# One number for all velocities, one each (n,), or {joint: value}, others without; None: the model's.
+# One number for all velocities, one each (n,), or {joint: value}, others without limits; None: the model's.
 Given: TypeAlias = ArrayLike | Mapping[str, float] | None
-# {link: the largest velocity of its origin, m/s}, or {link: (velocity, angular velocity in rad/s)}.
+# {link: largest linear velocity of its origin, m/s}, or {link: (linear velocity, angular velocity in rad/s)}.
 LinkSpeeds: TypeAlias = Mapping[str, float | tuple[float, float]]
 
 
@@ -38,18 +38,18 @@ class PathLimits:
 
     @property
     def needs_efforts(self) -> bool:
-        """True if efforts limit the motion at all."""
+        """True if efforts limit the motion."""
         return bool(np.isfinite(self.effort).any() or np.isfinite(self.stall).any())
 
     def any_of(self) -> bool:
-        """Return True if anything limits the motion."""
+        """Return True if any limit is finite."""
         return self.needs_efforts or bool(self.link_speeds) or any(
             np.isfinite(x).any() for x in (self.velocity, self.acceleration, self.jerk))
 
 
 def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given, effort: Given,
                 link_speed: LinkSpeeds | None, effort_scaling: float = 1.0) -> PathLimits:
-    """Return the limits that arguments of time_optimal say. Raises ValueError naming what does not exist or is no
+    """Return the limits of the arguments of time_optimal. Raises ValueError naming an unknown name or an invalid
     limit."""
     model, names = robot.model, velocity_names(robot.model)
     share = checks.positive("effort_scaling", effort_scaling)
@@ -61,14 +61,14 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
         if joint in model.joint_frames and np.isfinite(found["jerk"][velocities]).any():
             raise ValueError(f"jerk: joint {joint!r} is {model.kind_of(joint)}, and only joints of one degree of "
                              "freedom have limits of jerk")
-    # A motor that is driven beyond its no-load speed brakes; here it does not turn as fast. Of a share of its torque at
-    # each speed, stall (1 - speed / no_load), the no-load speed is the same.
+    # Beyond its no-load speed a motor brakes; here it is limited to that speed. A share of its torque at each speed,
+    # stall (1 - speed / no_load), has the same no-load speed.
     return PathLimits(names, np.minimum(found["velocity"], no_load), found["acceleration"], found["jerk"],
                       share * found["effort"], share * stall, no_load, _link_speeds(robot, link_speed))
 
 
 def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) -> np.ndarray:
-    """Return a limit for each velocity (n,), inf where there is none."""
+    """Return a limit for each velocity (n,), inf for none."""
     if given is None:
         return np.full(robot.n, np.inf) if of_model is None else of_model.copy()
     if isinstance(given, Mapping):
@@ -94,7 +94,7 @@ def _link_speeds(robot: Robot, given: LinkSpeeds | None) -> tuple[tuple[str, flo
 
 
 def _speeds(link: str, value: Any) -> tuple[float, float]:
-    """Return the largest velocity and angular velocity of a link."""
+    """Return the largest linear and angular velocity of a link."""
     pair = tuple(map(checks.real, value)) if isinstance(value, (tuple, list)) else (checks.real(value), np.inf)
     if len(pair) != 2 or not all(x > 0.0 for x in pair):
         raise ValueError(f"link_speed of {link!r} is {checks.described(value)}, must be > 0, m/s, or two such, m/s and "

@@ -1,7 +1,7 @@
-"""Paths: curves q(s) through configurations, with derivatives by the path's parameter s.
+"""Geometric paths: curves q(s) through configurations, with derivatives by the path parameter s.
 
-A path is a spline of the numbers of q. Quaternions on it have any length, which is divided out: so the curve is on the
-group, smooth, and, as splines are linear in the numbers, the same whatever frames rotations are measured between."""
+A path is a spline of the numbers of q. Its quaternions may have any length, and are normalized: the curve is smooth and
+on the group. As splines are linear, it does not depend on the reference frames of rotations."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -13,17 +13,17 @@ from screw_dynamics import checks
 from screw_dynamics.model import configuration_space
 from screw_dynamics.robot import Robot
 
-# Of a spline of each degree, what vanishes at its ends: the derivatives of which a thin elastic beam has none there.
+# Order of the derivatives that vanish at the ends of a spline of each degree, as for a natural spline.
 ENDS = {3: (2,), 5: (3, 4)}
-BETWEEN = 8             # intervals of a grid at least between two breaks of a path, on a rounded corner say
-STRAIGHT = 1e-9         # relative, of slopes before and after a waypoint: by less there is no corner
-BESIDE = 1e-9           # of its length: parameters may be beyond an end by rounding
-SAME = 1e-12            # relative: what differs by less is the same to rounding
+BETWEEN = 8             # least number of grid intervals between two breaks of a path, such as on a rounded corner
+STRAIGHT = 1e-9         # relative change of the slope at a waypoint below which there is no corner
+BESIDE = 1e-9           # relative tolerance of parameters beyond an end
+SAME = 1e-12            # relative tolerance of equal numbers
 
 
 class Derivatives(NamedTuple):
-    """At parameters s (...): q (..., nq), and velocities, their derivatives and second derivatives by s (..., n), as if
-    s were the time. The last is 0 for velocities of Lie-group joints, of which nothing needs it."""
+    """q (..., nq) at parameters s (...), with velocities, their derivatives and second derivatives by s (..., n), as if
+    s were time. The last is 0 for velocities of Lie-group joints, and unused."""
 
     q: np.ndarray
     first: np.ndarray
@@ -37,23 +37,23 @@ class Path:
     Parameters
     ----------
     robot : Robot
-        Robot whose configurations the curve has.
+        Robot of the configurations.
     curve : callable
-        Spline of SciPy, of numbers (nq,): CubicSpline, make_interp_spline's, PPoly, or whatever is called with
+        SciPy spline of numbers (nq,): CubicSpline, the result of make_interp_spline, PPoly, or any function of
         parameters and the order of a derivative.
     start, end : float, optional
-        Parameters at which the path begins and ends. By default it begins and ends where the curve does.
+        First and last parameter of the path. By default those of the curve.
     breaks : array_like (b,), optional
-        Parameters inside at which derivatives of the curve jump, where a motion along it may change at once. By default
+        Inner parameters at which derivatives of the curve jump, where a motion along it may change abruptly. By default
         its knots.
     waypoints : array_like (k,), optional
-        Increasing parameters of the configurations that the curve was made of, for messages.
+        Increasing parameters of the waypoints of the curve, for messages.
 
     Raises
     ------
     ValueError
-        If the curve has another size, is no such function, or is not finite; if it has no knots and start or end is
-        missing; if start is not below end; or if one of them is beyond the knots of a curve that is not periodic.
+        If the curve has another size, is not such a function, or is not finite; if it has no knots and start or end
+        is missing; if start is not below end; or if start or end is beyond the knots of a curve that is not periodic.
     """
 
     def __init__(self, robot: Robot, curve: Any, start: float | None = None, end: float | None = None, *,
@@ -94,11 +94,11 @@ class Path:
 
     @property
     def length(self) -> float:
-        """end - start."""
+        """The length end - start in the parameter."""
         return self.end - self.start
 
     def _inside(self, s):
-        """Parameters as an array. Raises ValueError for those beyond the ends, where a spline goes on to anywhere."""
+        """Return parameters as an array. Raises ValueError if they are beyond the ends, where a spline is arbitrary."""
         s = checks.finite_numbers("s", s).astype(float)
         if s.size and not (s.min() >= self.start - BESIDE * self.length and s.max() <= self.end + BESIDE * self.length):
             raise ValueError(f"s must be from {self.start:g} to {self.end:g}, not {s.min():g} ... {s.max():g}")
@@ -139,8 +139,8 @@ class Path:
         Returns
         -------
         Derivatives
-            Configurations q (..., nq); and first, second and third (..., n), the velocities and their derivatives by s,
-            as if s were the time. The third is 0 for velocities of Lie-group joints.
+            Configurations q (..., nq); and first, second and third (..., n), the velocities and their derivatives by
+            s, as if s were time. The third is 0 for velocities of Lie-group joints.
 
         Raises
         ------
@@ -156,17 +156,17 @@ class Path:
         return Derivatives(q, first, second, third)
 
     def grid(self, points: int) -> np.ndarray:
-        """Return parameters from start to end, at intervals of about the same length.
+        """Return parameters from start to end, at intervals of approximately equal length.
 
         Parameters
         ----------
         points : int
-            Number of intervals, which is kept to roughly.
+            Approximate number of intervals.
 
         Returns
         -------
         ndarray (k,)
-            Increasing parameters, with all breaks, and 8 intervals at least from one break to the next.
+            Increasing parameters, including all breaks, with at least 8 intervals from one break to the next.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Path:
         return np.append(np.concatenate(pieces), self.end)
 
     def place(self, s: float) -> str:
-        """Return the place of a parameter as text, for messages.
+        """Return the position of a parameter as text, for messages.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Path:
         Returns
         -------
         str
-            The parameter, the ends of the path, and the waypoints that it is between.
+            The parameter, the ends of the path, and the waypoints before and after it.
         """
         k = int(np.searchsorted(self.waypoints, s, side="right"))
         between = f", between waypoints {k - 1} and {k}" if 0 < k < len(self.waypoints) else ""
@@ -201,39 +201,39 @@ class Path:
 
 
 def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degree: int = 3) -> Path:
-    """Return the path through configurations, a spline.
+    """Return the spline path through configurations.
 
     Parameters
     ----------
     robot : Robot
-        Robot whose configurations these are.
+        Robot of the configurations.
     waypoints : array_like (k, nq)
         Configurations, two or more.
     s : array_like (k,), optional
-        Parameters of the configurations, increasing. By default from 0 to 1 by the length of the way, Robot.distance.
+        Increasing parameters of the configurations. By default from 0 to 1 in proportion to Robot.distance.
     degree : {3, 5}, optional
-        Degree of the spline, of which two or four derivatives are continuous.
+        Degree of the spline, with two or four continuous derivatives.
 
     Returns
     -------
     Path
-        Path whose second derivative is 0 at the ends; with degree 5 the third and fourth are.
+        Path whose second derivative is 0 at the ends; with degree 5 the third and fourth derivatives.
 
     Raises
     ------
     ValueError
-        If a configuration comes twice in a row.
+        If two consecutive configurations are equal.
 
     Notes
     -----
-    Between two configurations the path is straight, on a group along the shortest turn. A spline overshoots:
+    Between two configurations the path is straight, on a group along the shortest rotation. A spline overshoots;
     ``straight`` does not.
     """
     q, s = _waypoints(robot, waypoints, s)
     degree = int(checks.one_of("degree", degree, tuple(ENDS)))
-    from scipy.interpolate import make_interp_spline  # imported when there is a path: it is long to load
+    from scipy.interpolate import make_interp_spline  # imported on demand: it takes long to load
     if len(q) == 2:
-        degree = 3                              # both are the line
+        degree = 3                              # both degrees give the line
     zero = [(order, np.zeros(robot.nq)) for order in ENDS[degree]]
     return Path(robot, make_interp_spline(s, q, degree, bc_type=(zero, zero)), float(s[0]), float(s[-1]),
                 breaks=s[1:-1], waypoints=s)
@@ -245,29 +245,29 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     Parameters
     ----------
     robot : Robot
-        Robot whose configurations these are.
+        Robot of the configurations.
     waypoints : array_like (k, nq)
         Configurations, two or more.
     deviation : float
-        By how much any joint may miss a waypoint, rad or m, > 0.
+        Largest deviation of any joint from a waypoint, rad or m, > 0.
     s : array_like (k,), optional
-        Parameters of the configurations, as of ``through``.
+        Parameters of the configurations, as in ``through``.
 
     Returns
     -------
     Path
-        Path of which two derivatives are continuous.
+        Path with two continuous derivatives.
 
     Raises
     ------
     ValueError
-        If the deviation is not > 0, or so small that rounding leaves nothing of a corner; or if a configuration comes
-        twice in a row.
+        If the deviation is not > 0, or so small that a corner vanishes in rounding; or if two consecutive
+        configurations are equal.
 
     Notes
     -----
-    Corners take at most half of the lines beside them. Between configurations that are a half turn apart on a group
-    there is no one straight line.
+    Corners take at most half of the adjacent lines. Between configurations that are a half turn apart on a group
+    the straight line is not unique.
     """
     q, s = _waypoints(robot, waypoints, s)
     deviation = checks.positive("deviation", deviation)
@@ -286,7 +286,7 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     for i in range(len(q)):
         if 0 < i < len(q) - 1:                                                  # the corner, of length 2 half
             w = 2.0 * half[i - 1]
-            # q' = slope + turn S(u), S = 3 u^2 - 2 u^3, u from 0 to 1 over w: so the middle is 3/16 half |turn| off
+            # q' = slope + turn S(u), S = 3 u^2 - 2 u^3, u from 0 to 1 over w: the middle is 3/16 half |turn| off
             pieces.append([-turn[i - 1] / (2.0 * w**3), turn[i - 1] / w**2, np.zeros(robot.nq), slopes[i - 1],
                            q[i] - half[i - 1] * slopes[i - 1]])
             starts.append(s[i] + half[i - 1])
@@ -300,13 +300,13 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
 
 
 def refuse_others(robot: Any) -> None:
-    """Raise ValueError for what is no Robot: mechanisms and scenes have no efforts along paths."""
+    """Raise ValueError if the argument is not a Robot: mechanisms and scenes have no efforts along paths."""
     if not isinstance(robot, Robot):
         raise ValueError(f"robot must be a Robot, not {checks.described(robot)}")
 
 
 def as_path(robot: Robot, given: Any) -> Path:
-    """Return a Path of the robot from what a user has: a Path, a spline of SciPy, or configurations (k, nq)."""
+    """Return a Path of the robot from a Path, a SciPy spline, or configurations (k, nq)."""
     if isinstance(given, Path):
         if given.robot.model is not robot.model and given.robot.joint_names != robot.joint_names:
             raise ValueError("path: it is of another robot, with other joints")
@@ -315,14 +315,14 @@ def as_path(robot: Robot, given: Any) -> Path:
 
 
 def _waypoints(robot, waypoints, s):
-    """Configurations whose quaternions are of unit length, on one side, and their parameters."""
+    """Return configurations with unit quaternions of consistent signs, and their parameters."""
     refuse_others(robot)
     q = np.array(checks.finite_numbers("waypoints", waypoints), dtype=float)
     if q.ndim != 2 or q.shape[1] != robot.nq or len(q) < 2:
         raise ValueError(f"waypoints have the shape {q.shape}, must be (k, {robot.nq}) with k > 1")
     q = configuration_space.continuous(robot.model, configuration_space.normalized(robot.model, q))
     for joint, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
-        if kind == "planar":                    # its heading, by the shorter turn
+        if kind == "planar":                    # its heading, by the shorter rotation
             heading = robot.q_slices[joint].stop - 1
             q[:, heading] = np.unwrap(q[:, heading])
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""A robot on a path within limits: its motions, and the share of each limit that they use."""
+"""A robot on a path within limits: its motions, and their shares of each limit."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Motion(NamedTuple):
 
 
 class Use(NamedTuple):
-    """The shares (..., rows) of limits that a motion uses, 1 where one binds, and what they are."""
+    """The shares (..., rows) of limits in a motion, 1 where one binds, and the names of the limits."""
 
     share: np.ndarray
     rows: tuple[Row, ...]
@@ -35,8 +35,8 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """A robot to be moved along a path, within limits. friction: of the model, in its efforts. external: wrenches on
-    links all the while. forces: the force elements of the robot's own, but friction."""
+    """A robot on a path, within limits. friction: True to include the model's friction in efforts. external: constant
+    wrenches on links. forces: the robot's own force elements, without friction."""
 
     robot: Robot
     path: Path
@@ -46,8 +46,8 @@ class Problem:
     forces: ForceSum | None = None
 
     def rows(self, s: np.ndarray, signs_at: np.ndarray | None = None) -> Rows:
-        """Return the rows of limits at parameters s (...). signs_at: parameters at which velocities have the directions
-        of their dry friction; s by default."""
+        """Return the rows of limits at parameters s (...). signs_at: parameters whose directions of velocity determine
+        the signs of dry friction; s by default."""
         path = self.path.derivatives(s)
         tau = None
         if self.limits.needs_efforts:
@@ -57,7 +57,7 @@ class Problem:
         return rows_of(self.robot, self.limits, path, tau)
 
     def motion(self, along: Along) -> Motion:
-        """Return the motion of the robot. At rest dry friction is against the direction of the path."""
+        """Return the motion of the robot. At rest, dry friction opposes the direction of the path."""
         path, robot = self.path.derivatives(along.s), self.robot
         qd = path.first * along.sd[..., None]
         qdd = path.first * along.sdd[..., None] + path.second * along.sd[..., None] ** 2
@@ -69,11 +69,11 @@ class Problem:
         return Motion(path.q, qd, qdd, tau)
 
     def use(self, along: Along, with_jerk: bool) -> Use:
-        """Return the shares of its limits that a motion uses, at s (...)."""
+        """Return the shares of limits of a motion at s (...)."""
         return used(self.rows(along.s), along, self.jerk(along) if with_jerk else None)
 
     def jerk(self, along: Along) -> Use:
-        """Return the shares of limits of jerk that it uses, of which q''' = q_sss s'^3 + 3 q_ss s' s'' + q_s s'''."""
+        """Return the shares of jerk limits of a motion, with q''' = q_sss s'^3 + 3 q_ss s' s'' + q_s s'''."""
         path, limits = self.path.derivatives(along.s), self.limits
         v, u, w = (x[..., None] for x in along[1:])
         jerk = path.third * v**3 + 3.0 * path.second * v * u + path.first * w
@@ -83,7 +83,7 @@ class Problem:
 
 
 def used(rows: Rows, along: Along, jerk: Use | None = None) -> Use:
-    """Return the shares of limits at a motion along rows, and those of jerk."""
+    """Return the shares of limits of a motion on rows, with those of jerk."""
     of_rows = np.abs(rows.values(along.sd**2, along.sdd)) / rows.limit
     parts, names = [of_rows, along.sd[..., None] / rows.speed], (*rows.rows, *rows.speed_rows)
     if jerk is not None:

@@ -1,13 +1,12 @@
-"""The fastest motion along a path under linear limits, by reachability analysis.
+"""Time-optimal path parameterization under linear limits, by reachability analysis.
 
 H. Pham, Q.-C. Pham, "A new approach to time-optimal path parameterization based on reachability analysis", IEEE T-RO 34
-(2018). The path is cut into intervals, on which u = s'' is constant, so that x = s'^2 is linear in s, x_(i+1) = x_i +
-2 d_i u_i. Backwards from the end, [low_i, high_i] are the x from which some u leads into the next such interval within
-the limits; forwards, the largest u is taken each time. Limits hold at both ends of an interval, with the same u: their
-interpolation scheme, of order 2, without the chatter of the simple one where a limit's coefficient of u passes 0.
-
-Linear programs in (u, x) are solved by eliminating u, as Fourier did: two rows that bound it from below and from above
-bound x by their sum. So all that does not depend on the next interval is done for all intervals at once."""
+(2018). The path is divided into intervals on which u = s'' is constant, hence x = s'^2 is linear in s: x_(i+1) = x_i +
+2 d_i u_i. The backward pass computes [low_i, high_i], the x from which some u leads into the next interval within the
+limits. The forward pass takes the largest u in each interval. Limits hold at both ends of an interval, with the same u:
+the paper's interpolation scheme, of order 2, which avoids the chatter of the simple one where a limit's coefficient of
+u passes 0. Linear programs in (u, x) are solved by Fourier elimination of u: a lower and an upper bound of u bound x by
+their sum. This makes everything that is independent of the next interval a batch over all intervals."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,15 +16,15 @@ import numpy as np
 
 from .rows import Row, Rows, named
 
-PASSES, CHANGE = 40, 1e-7       # of friction: how often, and until which relative change of the velocity
-TINY = 1e-12                    # a coefficient of u is 0 below this share of its largest on the path
-LARGEST = 1e30                  # of x, where no limit bounds it
-SLACK = 1e-9                    # relative, of intervals that rounding leaves empty
+PASSES, CHANGE = 40, 1e-7       # passes for friction: largest number, and relative change of the velocity at the end
+TINY = 1e-12                    # coefficients of u below this share of their largest on the path are 0
+LARGEST = 1e30                  # largest x, where no limit bounds it
+SLACK = 1e-9                    # relative tolerance of intervals that rounding makes empty
 
 
 class Lines(NamedTuple):
-    """The constraints of rows on each of N intervals: lower + slope x <= u <= upper + slope x, (N, 2 m) each, first
-    those at the interval's begin; and the bounds low <= x <= high, (N,) each."""
+    """The constraints of rows on each of N intervals: lower + slope x <= u <= upper + slope x, (N, 2 m) each, those at
+    the interval's begin first; and the bounds low <= x <= high, (N,) each."""
 
     slope: np.ndarray
     lower: np.ndarray
@@ -35,12 +34,12 @@ class Lines(NamedTuple):
 
 
 def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callable[[float], str]) -> np.ndarray:
-    """x = s'^2 (N + 1,) of the fastest motion at parameters s.
+    """Return x = s'^2 (N + 1,) of the time-optimal motion at parameters s.
 
-    rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. Of what is
-    proportional to s', the root of x, the tangent at the motion of the pass before is taken, by Newton's method; where
-    that leaves no motion, as the tangent is above the root near rest, the chord from rest on. ValueError says which
-    limits leave no motion, and where; or that none limit it, or not by finite numbers."""
+    rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. Terms proportional to
+    s', the root of x, are linearized at the motion of the pass before, by Newton's method. If that leaves no motion, as
+    the tangent is above the root near rest, the chord from rest is used. Raises ValueError with the limits that leave
+    no motion, and the position; or if no limit applies, or limits are not finite."""
     _refuse_numbers(s, rows, place)
     x = _linear(s, rows, ends, place)
     if not rows.k.any():
@@ -61,7 +60,7 @@ def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callabl
 
 
 def _linear(s, rows, ends, place):
-    """Return the fastest motion without what is proportional to s'."""
+    """Return the time-optimal motion without terms proportional to s'."""
     d = 2.0 * np.diff(s)
     bounds = np.full(len(s), LARGEST)
     for part, speeds in ((slice(None, -1), rows.speed[0]), (slice(1, None), rows.speed[1])):
@@ -77,7 +76,7 @@ def _linear(s, rows, ends, place):
 
 
 def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
-    """Return the lines of rows on intervals, d (N,) being twice their lengths, and what x can be at their begins."""
+    """Return the lines of rows on intervals, with d (N,) twice their lengths, and the bounds of x at their begins."""
     A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * rows.b[1]], axis=-1)     # x at the end is x + d u
     B = np.concatenate([rows.b[0], rows.b[1]], axis=-1)
     c, limit = np.concatenate([rows.c[0], rows.c[1]], axis=-1), np.tile(rows.limit, 2)
@@ -88,7 +87,7 @@ def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
         on_x = np.stack([(-limit - c) / B, (limit - c) / B])
     lower, upper = (np.where(flat, none, of(ends, axis=0)) for of, none in ((np.min, -np.inf), (np.max, np.inf)))
     low, high = np.zeros(len(d)), bounds.copy()
-    if flat.any():          # b x + c alone is within the limit, or never
+    if flat.any():          # b x + c is within the limit for any u, or for none
         still = flat & (B == 0.0)
         never = (still & (np.abs(c) > limit)).any(axis=-1)
         on_x = np.where(flat & ~still, on_x, np.array([-np.inf, np.inf])[:, None, None])
@@ -100,9 +99,10 @@ def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
 
 
 def _narrow(slope, lower, upper, x, direction):
-    """Move x, in place, in a direction, until no lower line of u is above an upper one: by the intersection of the two
-    that are most so, which is Newton's method on a concave function, and ends at its root. x is infinite where there is
-    none."""
+    """Move x, in place, in a direction, until no lower line of u is above an upper one.
+
+    Each step goes to the intersection of the most violated pair of lines: Newton's method on a concave function, which
+    ends at its root. x is infinite where there is no root."""
     open_ = np.flatnonzero(np.isfinite(x))
     while len(open_) and slope.shape[1]:
         g, at = slope[open_], x[open_, None]
@@ -116,14 +116,15 @@ def _narrow(slope, lower, upper, x, direction):
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = (lower[open_, j] - upper[open_, k]) / turn
         closes = direction * turn > 0.0
-        on_the_way = closes & (direction * (moved - x[open_]) > 0.0)        # or it is there, to rounding
+        on_the_way = closes & (direction * (moved - x[open_]) > 0.0)        # else it has converged
         x[open_] = np.where(on_the_way, moved, np.where(closes, x[open_], direction * np.inf))
         open_ = open_[on_the_way]
 
 
 class Lowest:
-    """The least of lines slope x + offset, (N, m), in each of N places, for x from 0 to top (N,): of those that are
-    nowhere the least only few are left, and Python's numbers are faster than arrays of few."""
+    """The lower envelope of lines slope x + offset, (N, m), at each of N positions, for x from 0 to top (N,).
+
+    Lines that are nowhere the lowest are removed. Few are left, for which Python floats are faster than arrays."""
 
     def __init__(self, slope: np.ndarray, offset: np.ndarray, top: np.ndarray):
         ends = np.stack([offset, offset + slope * top[:, None]])
@@ -138,7 +139,7 @@ class Lowest:
         self._slope, self._offset = slope[kept].tolist(), offset[kept].tolist()
 
     def __call__(self, i: int, x: float, most: float) -> float:
-        """The least in place i at x, and at most `most`."""
+        """Return the lowest value at position i and x, at most `most`."""
         for j in range(self._begins[i], self._begins[i + 1]):
             value = self._slope[j] * x + self._offset[j]
             if value < most:
@@ -148,10 +149,10 @@ class Lowest:
 
 def _controllable(lines: Lines, d: np.ndarray, end: float, refuse: Callable[[int], None]
                   ) -> tuple[np.ndarray, np.ndarray]:
-    """low and high (N + 1,): the x from which the end can be reached within the limits.
+    """Return low and high (N + 1,): the bounds of x from which the end can be reached within the limits.
 
     lower + slope x <= u and x + d u <= next high give (1 + d slope) x <= next high - d lower; uppers and the next low
-    the same the other way around. Where 1 + d slope is negative, both bound x on the other side."""
+    are symmetric. Where 1 + d slope is negative, both bound x on the other side."""
     N, tops = len(d), np.append(lines.high[1:], end)
     gain = 1.0 + d[:, None] * lines.slope
     least, most = d[:, None] * lines.lower, d[:, None] * lines.upper
@@ -160,7 +161,7 @@ def _controllable(lines: Lines, d: np.ndarray, end: float, refuse: Callable[[int
         above, below = np.where(gain > 0.0, -least * inverse, np.inf), np.where(gain > 0.0, -most * inverse, -np.inf)
     inverse[gain <= 0.0] = 0.0
     highest = Lowest(inverse, above, np.maximum(tops, end))
-    # Where the robot can stand, x may be 0 before another 0: most often, there is nothing to compute.
+    # Where the robot can be at rest, x may be 0 before another 0: most often, there is nothing to compute.
     stands = ((below <= 0.0).all(axis=-1) & (lines.low <= 0.0)).tolist()
     turned, low, high = (gain < 0.0).any(axis=-1).tolist(), [0.0] * N + [end], [0.0] * N + [end]
     for i in range(N - 1, -1, -1):
@@ -181,7 +182,7 @@ def _controllable(lines: Lines, d: np.ndarray, end: float, refuse: Callable[[int
 
 def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np.ndarray, s: np.ndarray,
             place: Callable[[float], str]) -> np.ndarray:
-    """x (N + 1,) forwards, by the largest u each time."""
+    """Return x (N + 1,) of the forward pass, with the largest u in each interval."""
     furthest = Lowest(1.0 + d[:, None] * lines.slope, d[:, None] * lines.upper, high[:-1])
     x, lows, highs = [start], low.tolist(), high.tolist()
     for i in range(len(d)):
@@ -194,7 +195,7 @@ def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np
 
 # ------------------------------------------------------------------------------------------------- refusals
 def _refuse_numbers(s, rows, place):
-    """Raise ValueError if the path, or what limits say there, is not finite."""
+    """Raise ValueError if the path or the limits there are not finite."""
     lost = ~np.isfinite(rows.a + rows.b + rows.k + rows.c)
     if lost.any():
         end, i, j = np.argwhere(lost)[0]
@@ -207,8 +208,8 @@ def _refuse_numbers(s, rows, place):
 
 
 def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Callable[[float], str]) -> None:
-    """Raise ValueError for an interval on which nothing limits x = s'^2: no joint that moves there has a limit, or
-    none does. moves (N + 1,): at which s a joint does that other limits are for."""
+    """Raise ValueError for an interval on which x = s'^2 is unlimited: no moving joint has a limit. moves (N + 1,):
+    mask of the s at which a joint with other limits moves."""
     free = (x >= 1e-6 * LARGEST) & ~moves
     free = np.append(free[1:] & free[:-1], False)
     if free.any():
@@ -217,7 +218,7 @@ def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Cal
 
 
 def _refuse_end(rows, i, speed, most, where):
-    """Raise ValueError if a velocity at an end is beyond a limit of velocities."""
+    """Raise ValueError if a velocity at an end exceeds a velocity limit."""
     if speed > most * (1.0 + SLACK):
         speeds = rows.speed[0][0] if i == 0 else rows.speed[1][-1]
         row = rows.speed_rows[int(np.argmin(speeds))]
@@ -225,7 +226,7 @@ def _refuse_end(rows, i, speed, most, where):
 
 
 def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) -> None:
-    """ValueError: why there is no motion on interval i."""
+    """Raise ValueError with the reason why there is no motion on interval i."""
     d = np.array([2.0 * (s[i + 1] - s[i])])
     one = rows._replace(**{name: getattr(rows, name)[:, i:i + 1] for name in ("a", "b", "c")})
     guilty = _guilty(_lines(one, d, np.array([LARGEST])), rows.rows * 2)
@@ -235,7 +236,7 @@ def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) ->
 
 
 def _too_heavy(rows: Rows, s: np.ndarray, place: Callable[[float], str]) -> str:
-    """Return the place where the robot cannot stand still, as text to end a message, "" if there is none."""
+    """Return the position where the robot cannot be at rest, as text to end a message, "" if there is none."""
     share = np.abs(rows.c) / rows.limit
     if not share.size or share.max() <= 1.0:
         return ""
@@ -246,7 +247,7 @@ def _too_heavy(rows: Rows, s: np.ndarray, place: Callable[[float], str]) -> str:
 
 
 def _guilty(lines: Lines, rows: tuple[Row, ...]) -> list[Row]:
-    """Return the rows that bound u from both sides where x is least, 0 if it may be."""
+    """Return the rows that bound u from both sides at the least x, 0 if that is allowed."""
     if not rows:
         return []
     x = lines.low[0] if np.isfinite(lines.low[0]) else 0.0

@@ -1,4 +1,4 @@
-"""Text and figure of a time-optimal motion. matplotlib, an extra, is imported when a figure is drawn."""
+"""Text and figure of a time-optimal motion. matplotlib, an extra, is imported on demand."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import numpy as np
 
 from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
 
-SHOWN = 8       # joints that the figure names
+SHOWN = 8       # number of joints in the legend of the figure
 CURVES = (BLUE, VERMILION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#5A6672", "#22303C")
 
 
 def text(found: Any) -> str:
-    """Return the report of a TimeOptimal: the time, what binds when, and what each joint uses of its limits."""
+    """Return the report of a TimeOptimal: its duration, binding limits, and each joint's shares of limits."""
     return "\n".join([*_summary(found), "", *_binding(found), "", *_joints(found)])
 
 
@@ -26,7 +26,7 @@ def _summary(found) -> Iterator[str]:
 
 
 def _binding(found) -> Iterator[str]:
-    """Yield the time for which each limit binds, the longest first."""
+    """Yield the time for which each limit binds, in decreasing order."""
     spans = found.binding_times()
     yield "what limits the motion, s of the time:"
     for name, span in spans.items():
@@ -69,19 +69,18 @@ def plot(found: Any, path: Any) -> Any:
 
 
 def _shares(title, values, limit, names):
-    """Return the title, the values as shares (samples, rows) of the limits, and the names, of those that are
-    limited."""
+    """Return the title, the values as shares (samples, rows) of the limits, and the names, for limited joints only."""
     of = np.flatnonzero(np.isfinite(limit))
     return title, values[:, of] / limit[of], [names[i] for i in of]
 
 
 def _draw_shares(ax, t, title, share, names, style):
-    """Each joint's share of its limit, those that come nearest to it in color."""
+    """Plot each joint's share of its limit, with the nearest ones in color."""
     order = np.argsort(-np.abs(share).max(axis=0), kind="stable")
     for j in order[SHOWN:]:
         ax.plot(t, share[:, j], color=OTHERS, lw=0.8)
     for color, j in zip(CURVES, sorted(order[:SHOWN]), strict=False):
-        # Accelerations and efforts jump: those at a point are those after it.
+        # Accelerations and efforts jump: those at a point are the values after it.
         ax.plot(t, share[:, j], color=color, label=names[j], lw=1.2, drawstyle=style)
     for edge in (-1.0, 1.0):
         ax.axhline(edge, color=VERMILION, lw=0.7, ls=(0, (4, 3)))
@@ -91,7 +90,7 @@ def _draw_shares(ax, t, title, share, names, style):
 
 
 def _draw_speed(ax, found):
-    """The velocity along the path, in the color of what binds."""
+    """Plot the velocity along the path, in the color of the binding limit."""
     quantities = [name.partition(" of ")[0] for name in found.binding]
     colors = dict(zip(sorted({*quantities} - {""}), CURVES, strict=False))
     ax.plot(found.t, found.sd, color=OTHERS, lw=1.2)

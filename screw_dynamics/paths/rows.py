@@ -1,9 +1,9 @@
-"""Constraints on the motion along a path, from its limits: rows of inequalities between x = s'^2, u = s'' and the path.
+"""Limits along a path as rows of inequalities of x = s'^2 and u = s''.
 
 A motion q(s(t)) has q' = q_s s' and q'' = q_s s'' + q_ss s'^2; J. E. Bobrow, S. Dubowsky, J. S. Gibson, "Time-optimal
-control of robotic manipulators along specified paths", IJRR 1985. So accelerations are linear in u and x, and so are
-efforts of rigid bodies: M q_s u + (M q_ss + C(q, q_s) q_s) x + g. Three batches of inverse dynamics are their
-coefficients. Viscous friction and lines of torque over speed are proportional to s', the root of x."""
+control of robotic manipulators along specified paths", IJRR 1985. Accelerations are thus linear in u and x, and so are
+efforts of rigid bodies: M q_s u + (M q_ss + C(q, q_s) q_s) x + g. Three batches of inverse dynamics compute their
+coefficients. Viscous friction and torque-speed lines are proportional to s', the root of x."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from .path import Derivatives
 
 
 class Row(NamedTuple):
-    """The quantity that a row limits, "acceleration", "effort", "torque over speed", "velocity", "speed", "angular
-    speed" or "jerk"; the name of the joint's velocity or the link; and the limit."""
+    """The limited quantity, "acceleration", "effort", "torque over speed", "velocity", "speed", "angular speed" or
+    "jerk"; the name of the joint's velocity or the link; and the limit."""
 
     quantity: str
     name: str
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 class Rows(NamedTuple):
     """|a u + b x + k sqrt(x) + c| <= limit, (..., m) each, limit (m,); and sqrt(x) <= speed, (..., l).
 
-    rows (m,), speed_rows (l,): what they are."""
+    rows (m,), speed_rows (l,): descriptions of the rows."""
 
     a: np.ndarray
     b: np.ndarray
@@ -67,12 +67,12 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
             external: Mapping[str, ArrayLike] | None, forces: ForceSum | None = None) -> Efforts:
     """Return the efforts of a motion at points (..., n) of a path.
 
-    signs (..., n): the directions in which velocities go, for Coulomb's friction. external: wrenches on links, as in
-    Robot.inverse_dynamics, that act at all times. forces: force elements that are linear in velocities."""
+    signs (..., n): the directions of velocities, for Coulomb friction. external: constant wrenches on links, as in
+    Robot.inverse_dynamics. forces: force elements that are linear in velocities."""
     lead = path.first.shape[:-1]
     q, first, second = (x.reshape(-1, x.shape[-1]) for x in (path.q, path.first, path.second))
     still = np.zeros_like(first)
-    c = robot.inverse_dynamics(q, still, still, threads=1)     # a second thread would take longer to wake up
+    c = robot.inverse_dynamics(q, still, still, threads=1)     # a second thread would take longer to start
     a = robot.inverse_dynamics(q, still, first, threads=1) - c
     b = robot.inverse_dynamics(q, first, second, threads=1) - c
     if external is not None:
@@ -88,7 +88,7 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
 
 
 def rows_of(robot: Robot, limits: PathLimits, path: Derivatives, tau: Efforts | None) -> Rows:
-    """Return the rows of limits at points (...) of a path, with its efforts, None if these limit nothing."""
+    """Return the rows of limits at points (...) of a path, with its efforts, None if these are unlimited."""
     kinds = [("acceleration", limits.acceleration, (path.first, path.second, *np.zeros((2, *path.first.shape))))]
     if tau is not None:
         with np.errstate(invalid="ignore"):
@@ -102,7 +102,7 @@ def rows_of(robot: Robot, limits: PathLimits, path: Derivatives, tau: Efforts | 
 
 
 def _speeds(robot: Robot, limits: PathLimits, path: Derivatives) -> tuple[np.ndarray, tuple[Row, ...]]:
-    """Return the largest s' (..., l) that limits of velocities allow, and what they are."""
+    """Return the largest s' (..., l) within velocity limits, and the descriptions of the limits."""
     most: list[np.ndarray] = []
     rows: list[Row] = []
     for i in np.flatnonzero(np.isfinite(limits.velocity)):
@@ -122,5 +122,5 @@ def _speeds(robot: Robot, limits: PathLimits, path: Derivatives) -> tuple[np.nda
 
 
 def named(rows: Sequence[Row]) -> str:
-    """Return the names of rows for a message, each once."""
+    """Return the names of rows for a message, without duplicates."""
     return " and ".join(dict.fromkeys(f"{row}, {row.limit:g}" for row in rows))

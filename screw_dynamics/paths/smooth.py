@@ -1,13 +1,13 @@
-"""A motion of bounded jerk along a path, near the fastest.
+"""Near-optimal motion with bounded jerk along a path.
 
-The path gets another parameter z, s = start + length (10 z^3 - 15 z^4 + 6 z^5): at its ends the first two derivatives
-vanish, as those of a motion by time do that starts from rest with bounded jerk. So y = z'^2 is smooth and > 0 all over
-it, where s'^2 is not smooth at the ends; here it is a cubic spline. Of y, the time is the integral of y^-1/2, which is
-convex; accelerations and efforts are linear; jerk is y^1/2 (p_z y_zz / 2 + 3/2 p_zz y_z + p_zzz y), so that its bound
-J y^-1/2 on the bracket is convex, where it should be concave. By its tangent at the motion before, which is below it,
-each linear program is one within the limits: the motion gets faster from one to the next, until it does not. That is
-the convex-concave procedure, A. L. Yuille, A. Rangarajan (2003); it ends at a motion that no small change makes faster,
-and not by proof at the fastest."""
+The path gets another parameter z, s = start + length (10 z^3 - 15 z^4 + 6 z^5), whose first two derivatives vanish at
+the ends, as those of a motion by time that starts from rest with bounded jerk. Hence y = z'^2 is smooth and > 0 on all
+of the path, where s'^2 is not smooth at the ends. y is a cubic spline. The time is the integral of y^-1/2, which is
+convex. Accelerations and efforts are linear in y. The jerk is y^1/2 (p_z y_zz / 2 + 3/2 p_zz y_z + p_zzz y): its bound
+J y^-1/2 on the bracket is convex, where it should be concave. It is replaced by its tangent at the motion before, which
+is below it: the solution of each linear program is within the limits, and faster than the one before, until
+convergence. This is the convex-concave procedure, A. L. Yuille, A. Rangarajan (2003). It ends at a local optimum, not
+provably the global one."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -19,17 +19,17 @@ from .problem import Problem, Use, used
 from .rows import Rows
 from .time_law import Along
 
-PER_SPAN = 4            # points of each span of the spline at which limits hold in the linear programs
-DENSE = 16              # points of each at which the motion is slowed down to hold them
-PASSES, CHANGE = 40, 1e-4       # at most, and the relative change of the time that ends it
-ROUNDS, BEYOND = 3, 5e-4        # of all that, with the points at which limits were exceeded, by more than this share
-SIDE = 1e-9             # how far from a break of the path its sides are
-TRUST = 4.0             # by what factor y changes at most in a pass
+PER_SPAN = 4            # points of each spline span at which limits hold in the linear programs
+DENSE = 16              # points of each span at which the final motion is slowed down to the limits
+PASSES, CHANGE = 40, 1e-4       # largest number of passes, and the relative change of the time at the end
+ROUNDS, BEYOND = 3, 5e-4        # rounds; points at which limits are exceeded by this share are added in each
+SIDE = 1e-9             # distance of the two sides of a break from it
+TRUST = 4.0             # largest factor of change of y in a pass
 GAUSS = np.polynomial.legendre.leggauss(4)
 
 
 class Ease(NamedTuple):
-    """s(z) and three derivatives at some z."""
+    """s(z) and its first three derivatives at some z."""
 
     s: np.ndarray
     first: np.ndarray
@@ -38,13 +38,13 @@ class Ease(NamedTuple):
 
 
 def ease(z: np.ndarray, start: float, length: float) -> Ease:
-    """Return the quintic from rest to rest: its first two derivatives vanish at 0 and 1."""
+    """Return the quintic from rest to rest, whose first two derivatives vanish at 0 and 1."""
     return Ease(start + length * z**3 * (10.0 - 15.0 * z + 6.0 * z**2), length * 30.0 * z**2 * (1.0 - z) ** 2,
                 length * 60.0 * z * (1.0 - z) * (1.0 - 2.0 * z), length * 60.0 * (1.0 - 6.0 * z + 6.0 * z**2))
 
 
 def inverse_ease(path: Path, s: np.ndarray) -> np.ndarray:
-    """z (...) of parameters s (...) of a path, by halves."""
+    """Return z (...) of parameters s (...) of a path, by bisection."""
     low, high = np.zeros_like(s), np.ones_like(s)
     for _ in range(52):
         middle = 0.5 * (low + high)
@@ -54,7 +54,7 @@ def inverse_ease(path: Path, s: np.ndarray) -> np.ndarray:
 
 
 class SmoothLaw:
-    """The time law of y = z'^2, a spline of SciPy on [0, 1] of so many spans, that are even."""
+    """The time law of y = z'^2, a SciPy spline on [0, 1] with equal spans."""
 
     def __init__(self, y, spans: int, start: float, length: float):
         from scipy.interpolate import BPoly
@@ -84,7 +84,7 @@ def _along(to: Ease, y, yz, yzz) -> Along:
 
 
 class _Points:
-    """Points z (K,) of a path, what limits say there, and a basis of splines (K, M) with two derivatives."""
+    """Points z (K,) of a path, the limits there, and a spline basis (K, M) with two derivatives."""
 
     def __init__(self, problem: Problem, basis, z: np.ndarray):
         self.to = ease(z, problem.path.start, problem.path.length)
@@ -94,18 +94,19 @@ class _Points:
         self.jerk_rows, self._problem = np.flatnonzero(np.isfinite(problem.limits.jerk)), problem
         path, (_, d1, d2, d3) = problem.path.derivatives(self.to.s), (x[:, None] for x in self.to)
         first, second, third = (x[:, self.jerk_rows] for x in path[1:])
-        # The bracket of the jerk, of y, y_z and y_zz.
+        # Coefficients of y, y_z and y_zz in the bracket of the jerk.
         self.jerk = (third * d1**3 + 3.0 * second * d1 * d2 + first * d3, 1.5 * (second * d1**2 + first * d2),
                      0.5 * first * d1)
 
     def use(self, c: np.ndarray) -> Use:
-        """Return the shares of the limits that the motion of coefficients c (M,) uses."""
+        """Return the shares of the limits of the motion with coefficients c (M,)."""
         along = _along(self.to, *(B @ c for B in self.basis))
         return used(self.rows, along, self._problem.jerk(along))
 
     def inequalities(self, c: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Coefficients (3, r) of y, y_z and y_zz, bounds (r,) from below and above, and the points (r,) of linear rows
-        that mean all limits, if they hold, of the motion c and those like it."""
+        """Return linear inequalities that imply all limits for motions near c.
+
+        Coefficients (3, r) of y, y_z and y_zz, lower and upper bounds (r,), and the indices of points (r,)."""
         y, rows, (_, d1, d2, _) = self.basis[0] @ c, self.rows, (x[:, None] for x in self.to)
         root = np.sqrt(y)[:, None]
         k = 0.5 * rows.k * d1                                   # k s' = k d1 sqrt(y), about k (root + y / root)
@@ -126,12 +127,12 @@ class _Points:
 
 
 def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
-    """Return the motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
-    parameters s too. Raises ValueError if none is found from a slow one on."""
+    """Return the motion with bounded jerk from rest to rest, a spline of `spans` spans, which is also within the limits
+    at parameters s. Raises ValueError if none is found from a slow initial motion."""
     from scipy.interpolate import BSpline
     inner, breaks = np.linspace(0.0, 1.0, spans + 1), inverse_ease(problem.path, problem.path.breaks)
     nearest = np.clip(np.round(spans * breaks).astype(int), 1, spans - 1)
-    inner[nearest] = breaks         # where the path jumps, its fastest motion does
+    inner[nearest] = breaks         # the fastest motion jumps where the path does
     knots = np.concatenate([np.zeros(3), np.sort(inner), np.ones(3)])
     M = len(knots) - 4
     basis = BSpline(knots, np.eye(M), 3)
@@ -152,12 +153,12 @@ def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
 
 
 def _time(at: _Points, c: np.ndarray) -> float:
-    """Return the time of a motion, by the trapezoidal rule."""
+    """Return the duration of a motion, by the trapezoidal rule."""
     return float(at.weights @ (at.basis[0] @ c) ** -0.5)
 
 
 def _fastest(at: _Points, c: np.ndarray) -> np.ndarray:
-    """Return the motion to which the procedure leads from one within the limits."""
+    """Return the limit of the convex-concave procedure from a motion within the limits."""
     time = _time(at, c)
     for _ in range(PASSES):
         c, before = _faster(at, c), time
@@ -168,7 +169,7 @@ def _fastest(at: _Points, c: np.ndarray) -> np.ndarray:
 
 
 def _slow(at: _Points, c: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return a multiple of a motion that is within the limits, the fastest to a factor of 2."""
+    """Return a multiple of a motion that is within the limits, the fastest up to a factor of 2."""
     for shrink in (4.0, 0.25):
         for _ in range(200):
             within = at.use(c).share.max() <= 1.0
@@ -185,7 +186,7 @@ def _slow(at: _Points, c: np.ndarray, problem: Problem) -> np.ndarray:
 
 
 def _faster(at: _Points, c: np.ndarray) -> np.ndarray:
-    """Return the motion of the next linear program, as far as it is faster."""
+    """Return the solution of the next linear program, if it is faster."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
     coefficients, lower, upper, points = at.inequalities(c)
@@ -208,7 +209,7 @@ def _faster(at: _Points, c: np.ndarray) -> np.ndarray:
 
 
 def _within(dense: _Points, c: np.ndarray) -> np.ndarray:
-    """Return the motion, slowed down evenly until it is within the limits at all points."""
+    """Return the motion, slowed down uniformly until it is within the limits at all points."""
     low, high = 0.25, 1.0
     if dense.use(c).share.max() <= 1.0:
         return c

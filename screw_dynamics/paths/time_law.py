@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Along(NamedTuple):
-    """s, s', s'' and s''' at some times; the last is 0 where s'' is constant piece by piece."""
+    """s, s', s'' and s''' at some times; the last is 0 where s'' is piecewise constant."""
 
     s: np.ndarray
     sd: np.ndarray
@@ -22,8 +22,8 @@ class TimeLaw(Protocol):
     t: np.ndarray
 
     def at(self, t: np.ndarray) -> Along:
-        """Return the position along the path, with its derivatives, at times t (...) in s; before and after all it
-        stands at an end of the path."""
+        """Return the position along the path, with its derivatives, at times t (...) in s. Before and after the motion
+        it is at rest at an end of the path."""
 
 
 class Steps:

@@ -1,4 +1,4 @@
-"""Robot, the facade of the package: its methods by what they are about, one file each."""
+"""Robot, the facade of the package. Its methods are grouped by topic, one file each."""
 from .robot import GRAVITY, Robot
 
 __all__ = ["GRAVITY", "Robot"]

@@ -1,4 +1,4 @@
-"""Configurations of a robot: elements of a group, joint by joint; see configuration_space."""
+"""Configurations of a robot: elements of a Lie group, joint by joint; see configuration_space."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,10 +13,10 @@ from .evaluation import Evaluation
 
 
 class Configurations(Evaluation):
-    """Methods about configurations q (..., nq) and what leads from one to another."""
+    """Methods for configurations q (..., nq) and their differences."""
 
     def neutral(self) -> np.ndarray:
-        """Return the configuration of the model's poses.
+        """Return the neutral configuration, at which links have the poses of the model.
 
         Returns
         -------
@@ -70,12 +70,12 @@ class Configurations(Evaluation):
         q0, q1 : array_like (..., nq)
             First and last configurations.
         s : array_like (...)
-            Shares of the way from q0 to q1: 0 at q0, 1 at q1.
+            Fractions of the way from q0 to q1: 0 at q0, 1 at q1.
 
         Returns
         -------
         ndarray (..., nq)
-            Configurations at the shares.
+            Configurations at the fractions.
         """
         if any_foreign((q0, q1, s)):
             return self._method_on("interpolate", {"q0": q0, "q1": q1, "s": (s, ())}, self._axis_of_q, (self.nq,))
@@ -92,7 +92,7 @@ class Configurations(Evaluation):
         Returns
         -------
         ndarray (...)
-            Euclidean norms, in which radians and meters count alike.
+            Euclidean norms, with rad and m weighted equally.
         """
         if any_foreign((q0, q1)):
             return self._method_on("distance", {"q0": q0, "q1": q1}, (), ())
@@ -118,7 +118,7 @@ class Configurations(Evaluation):
 
         Notes
         -----
-        The methods of dynamics accept quaternions of any length but 0, and divide the length out.
+        The methods of dynamics accept quaternions of any length but 0, and normalize them.
         """
         if any_foreign((q,)):
             return self._method_on("normalize", {"q": q}, self._axis_of_q, (self.nq,))
@@ -145,7 +145,7 @@ class Configurations(Evaluation):
 
     @property
     def _axis_of_q(self):
-        """The name of the axis of configurations: coordinates are those of joints, or of elements of groups."""
+        """The name of the axis of configurations: coordinates of joints, or of elements of groups."""
         return ("coordinate" if self.model.on_groups else "joint",)
 
     def _states(self, **given):

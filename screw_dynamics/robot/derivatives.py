@@ -1,7 +1,7 @@
 """Partial derivatives of a robot's kinematics and dynamics; [MD] 6.1.
 
-Derivatives by the configuration are along the joint twists: d f(integrate(q, h e_i)) / dh at h = 0, which for joints of
-one degree of freedom is by their coordinate."""
+Derivatives by the configuration are along the joint twists: d f(integrate(q, h e_i)) / dh at h = 0. For single-DoF
+joints this is the derivative by their coordinate."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class SecondEffortDerivatives(NamedTuple):
     by_q_q: np.ndarray
     by_q_qd: np.ndarray
     by_qd_qd: np.ndarray
-    by_q_qdd: np.ndarray    # of the mass matrix by q: [a, i, j] that of M[a, j] by q_i
+    by_q_qdd: np.ndarray    # of the mass matrix by q: [a, i, j] is dM[a, j] / dq_i
 
 
 class AccelerationDerivatives(NamedTuple):
@@ -64,11 +64,11 @@ class SecondAccelerationDerivatives(NamedTuple):
     by_q_q: np.ndarray
     by_q_qd: np.ndarray
     by_qd_qd: np.ndarray
-    by_q_tau: np.ndarray    # of the inverse of the mass matrix by q: [a, i, j] that of its entry [a, j] by q_i
+    by_q_tau: np.ndarray    # of the inverse mass matrix by q: [a, i, j] is the derivative of entry [a, j] by q_i
 
 
 class Derivatives(Dynamics):
-    """Methods of derivatives."""
+    """Methods for derivatives."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
@@ -107,8 +107,8 @@ class Derivatives(Dynamics):
 
         Notes
         -----
-        Derivatives by q are along the joint twists: for a joint of one degree of freedom, by its coordinate. The cost
-        is O(n d) for a tree of depth d.
+        Derivatives by q are along the joint twists: for a single-DoF joint, by its coordinate. The cost is O(n d) for a
+        tree of depth d.
 
         References
         ----------
@@ -117,7 +117,7 @@ class Derivatives(Dynamics):
         if external is None:
             by = self._inverse_dynamics_derivatives_of_one(q, qd, qdd, out, threads)
             if by is not None and by.ndim == 3:
-                return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
+                return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes three times as long
         given = {"q": q, "qd": qd, "qdd": qdd}
         if external is not None and self._foreign(given.values(), external):
             return EffortDerivatives(*self._derivatives_on(
@@ -144,7 +144,7 @@ class Derivatives(Dynamics):
         qdd : array_like (..., n)
             Accelerations, rad/s^2 or m/s^2.
         external : dict of str to array_like (..., 6), optional
-            Wrenches as in ``inverse_dynamics_derivatives``. They enter the derivative d2tau/dqdq alone.
+            Wrenches as in ``inverse_dynamics_derivatives``. Only d2tau/dqdq depends on them.
         out : ndarray (..., 4, n, n, n), optional
             Array for the result.
         threads : int, optional
@@ -197,8 +197,8 @@ class Derivatives(Dynamics):
 
         Notes
         -----
-        Derivatives by q are along the joint twists: for a joint of one degree of freedom, by its coordinate. Where the
-        mass matrix is singular the result is not finite.
+        Derivatives by q are along the joint twists: for a single-DoF joint, by its coordinate. Where the mass matrix is
+        singular, the result is not finite.
 
         References
         ----------
@@ -249,7 +249,7 @@ class Derivatives(Dynamics):
         Notes
         -----
         All other second derivatives are zero. They are computed from the second derivatives of inverse dynamics,
-        O(n^4). Where the mass matrix is singular the result is not finite.
+        O(n^4). Where the mass matrix is singular, the result is not finite.
         """
         given = {"q": q, "qd": qd, "tau": tau}
         if self._foreign(given.values(), external):
@@ -263,7 +263,7 @@ class Derivatives(Dynamics):
 
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                           out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
-        """Compute the derivatives of the Jacobian of a link by the configuration.
+        """Compute the kinematic Hessian of a link: the derivatives of its Jacobian by the configuration.
 
         Parameters
         ----------
@@ -293,8 +293,8 @@ class Derivatives(Dynamics):
         return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
 
     def _derivatives_on(self, method, given, external, out, threads):
-        """Return the derivatives (..., n, n), or second ones (..., n, n, n), of a method on arrays of Dask or
-        xarray."""
+        """Return the first derivatives (..., n, n) or second ones (..., n, n, n) of a method on Dask or xarray
+        arrays."""
         second = "second" in method
         names = ("joint", "by_joint", "and_by_joint")[:3 if second else 2]
         count, shape = 4 if second else 3, (self.n,) * len(names)
@@ -314,7 +314,7 @@ class Derivatives(Dynamics):
         """Return the second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
         model, total = self.model, np.zeros((self.n, self.n, self.n))
         joints = np.array(model.body_joints, dtype=object)
-        driven = np.eye(self.n)[model.coordinates]                          # (b, n): which coordinate drives which body
+        driven = np.eye(self.n)[model.coordinates]                          # (b, n): 1 for a body's coordinate
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
             tip, path = self.forward_kinematics(q, link, threads=threads), _path(model, model.frames[link][0])
@@ -326,7 +326,7 @@ class Derivatives(Dynamics):
 
 
 def _path(model, body):
-    """Return the bodies from the root to a body, which is -1 for the root: of two of them the first carries the
+    """Return the bodies on the path to a body, or [] for the root, -1. Of any two of them the first carries the
     other."""
     found = []
     while body >= 0:

@@ -1,7 +1,7 @@
-"""Dynamics of a robot: efforts of motions, motions of efforts, and the matrices of the equations of motion.
+"""Dynamics of a robot: inverse and forward dynamics, and the matrices of the equations of motion.
 
-Each method calls its BoundKernel first, which does nothing and returns None unless its arguments are contiguous float64
-arrays; only then Python checks and converts them, which takes longer than the dynamics."""
+Each method calls its BoundKernel first. It returns None unless the arguments are contiguous float64 arrays. Only then
+does Python check and convert them, which takes longer than the dynamics."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -25,9 +25,9 @@ from .kinematics import Kinematics
 
 
 class Dynamics(Kinematics):
-    """Methods of dynamics; wrenches on links are added to those of the bodies in the recursions; [MD] (77)."""
+    """Methods for dynamics. Wrenches on links are added to the wrenches of bodies in the recursions; [MD] (77)."""
 
-    _inverse_dynamics: Any        # as chosen by representation, Choice
+    _inverse_dynamics: Any        # selected by representation, Choice
     _coriolis_torque: Any
     _gravity_torque: Any
     _mass_matrix: Any
@@ -38,7 +38,7 @@ class Dynamics(Kinematics):
         super().__init__(model, gravity)
         self._under = {name: self._of(entry) for name, entry in (
             *UNDER_LOAD.items(), ("forward_dynamics", FORWARD_UNDER_LOAD[model.shares_coordinates]))}
-        self._carriers: dict = {}           # by link: _carried_to
+        self._carriers: dict = {}           # cache of _carried_to, by link
         self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
@@ -143,7 +143,7 @@ class Dynamics(Kinematics):
 
         Notes
         -----
-        Where the mass matrix is singular the result is not finite. With mimic joints the mass matrix is used.
+        Where the mass matrix is singular, the result is not finite. Robots with mimic joints use the mass matrix.
 
         References
         ----------
@@ -168,11 +168,11 @@ class Dynamics(Kinematics):
         qd : array_like (..., n)
             Velocities, rad/s or m/s.
         qdd : array_like (..., n)
-            Accelerations of the driven joints, rad/s^2 or m/s^2. Other entries are ignored, and may be NaN.
+            Accelerations of the joints ``driven``, rad/s^2 or m/s^2. Other entries are ignored, and may be NaN.
         tau : array_like (..., n)
-            Efforts of the joints that are not driven, N m or N. Other entries are ignored, and may be NaN.
+            Efforts of the other joints, N m or N. Other entries are ignored, and may be NaN.
         driven : array_like (..., n) or iterable of str
-            Joints whose accelerations are given: their names, or a mask of velocities, which can also select single
+            Joints with given accelerations: their names, or a mask of velocities, which can also select single
             velocities of a Lie-group joint.
         external : dict of str to array_like (..., 6), optional
             Wrenches on links, as in ``inverse_dynamics``.
@@ -190,7 +190,7 @@ class Dynamics(Kinematics):
 
         Notes
         -----
-        The cost is O(n). With mimic joints the mass matrix is used.
+        The cost is O(n). Robots with mimic joints use the mass matrix.
 
         References
         ----------
@@ -222,7 +222,7 @@ class Dynamics(Kinematics):
         return results
 
     def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the mass matrix M(q) by composite bodies.
+        """Compute the mass matrix M(q) by the composite rigid body algorithm.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Dynamics(Kinematics):
         return H if H is not None else self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the Coriolis matrix C(q, qd) of the Christoffel symbols of M.
+        """Compute the Coriolis matrix C(q, qd) from the Christoffel symbols of M.
 
         Parameters
         ----------
@@ -266,7 +266,8 @@ class Dynamics(Kinematics):
 
         Notes
         -----
-        For Lie-group joints the symbols are those in velocities, and M' is along the motion; docs/group_joints.md.
+        For Lie-group joints the Christoffel symbols are those of velocities, and M' is along the motion;
+        docs/group_joints.md.
 
         References
         ----------
@@ -276,7 +277,7 @@ class Dynamics(Kinematics):
         return C if C is not None else self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the efforts that are equivalent to wrenches on links: the sum of J^T W.
+        """Compute the joint efforts of wrenches on links: the sum of J^T W.
 
         Parameters
         ----------
@@ -297,7 +298,7 @@ class Dynamics(Kinematics):
         return self._under_load("external_torque", ("q",), (q,), external, out, threads)
 
     def _under_load(self, method, names, inputs, external, out, threads):
-        """Evaluate a kernel whose last input is wrenches on the bodies, which reads {link: array (6,)} itself."""
+        """Evaluate a kernel whose last input is wrenches on bodies. It reads a dict {link: array (6,)} directly."""
         bound = self._under[method]
         if type(external) is dict and (found := bound(*inputs, external, out, threads)) is not None:
             return found
@@ -312,32 +313,32 @@ class Dynamics(Kinematics):
         return self._evaluate_arrays(bound, arrays, (self.n,), out, threads)
 
     def _wrenches_on_bodies(self, q, external):
-        """Return the sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link; for each of
-        the states of a batch q (N, nq), if they are the same for all."""
+        """Return the sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link. Constant
+        wrenches are repeated for each state of a batch q (N, nq)."""
         wrenches = checks.broadcast({name: checks.real_numbers(name, W, 6) for name, W in (
             (f"the wrench on link {link!r}", W) for link, W in checks.wrenches(external, self.link_names).items())})
         F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), 6 * self._bodies))
         for link, W in zip(external, wrenches, strict=True):
             body, to_body = self._carried_to(self.model.known_link(link))
-            if body:                            # that of the root, whose slot is 0, has no numbers
+            if body:                            # the root's, with slot 0, is omitted
                 F[..., 6 * body - 6:6 * body] += W @ to_body
         return np.tile(F, (len(q), 1)) if F.ndim == 1 and isinstance(q, np.ndarray) and q.ndim == 2 else F
 
     def _carried_to(self, link):
-        """Return the slot of a link's body, and the matrix by which a wrench (..., 6) on the link, on the right of it,
-        is that in the frame of the Link; kept from the first use on."""
+        """Return the slot of a link's body, and the matrix that transforms a wrench (..., 6) on the link, as a row
+        vector, to the frame of the Link. The result is cached."""
         if link not in self._carriers:
             row = self.tables.frames[self._frame[link]]
             self._carriers[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
         return self._carriers[link]
 
     def _with_load(self, name, x, q, external):
-        """Return a vector (..., n) and the efforts of external wrenches, over common leading axes."""
+        """Return a vector (..., n) and the efforts of external wrenches, broadcast over their leading axes."""
         load = self.external_torque(q, external)
         return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Compute the efforts that friction takes.
+        """Compute the efforts of friction.
 
         Parameters
         ----------
@@ -349,14 +350,15 @@ class Dynamics(Kinematics):
         Returns
         -------
         ndarray (..., n)
-            Efforts damping qd + friction sign(qd), and those of the robot's own elements ``forces.Friction``, N m or N.
+            Efforts damping qd + friction sign(qd), plus those of the robot's own elements ``forces.Friction``, N m or
+            N.
 
         Notes
         -----
-        The robot's own elements are those in ``forces``, and rigid motors that several joints turn. Their sign is
-        linear within 1e-3 rad/s or m/s of rest.
+        The robot's own elements are those in ``forces``, and rigid motors that are coupled to several joints. Their
+        sign function is linear within 1e-3 rad/s or m/s of rest.
 
-        No other method includes friction, unless it is called with ``friction=True``.
+        No other method includes friction, except with ``friction=True``.
         """
         if any_foreign((qd,)):
             return self._method_on("friction_torque", {"qd": qd}, ("joint",), (self.n,), out=out)

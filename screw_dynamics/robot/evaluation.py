@@ -1,4 +1,4 @@
-"""The base of a robot's methods: their arguments, and the calls of compiled code with these."""
+"""Base class of a robot's methods: checks of arguments, and calls of compiled code."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ Forces: TypeAlias = Sequence[Element] | None
 class Evaluation:
     """A model under gravity (3,), also in memory that compiled code reads.
 
-    tables: what that code reads of the robot, for packages that compile code of their own for it."""
+    tables: the robot's data for compiled code, also for packages that compile code of their own."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         self.model = checks.model(model, Model)
@@ -48,14 +48,14 @@ class Evaluation:
         return self._bind(entry.of(self.model.structure))
 
     def _bind(self, entry: Entry) -> Any:
-        """Return the BoundKernel of entry points that are for robots of this structure."""
+        """Return the BoundKernel of an Entry for robots of this structure."""
         if entry not in self._bound:
             shape = entry.shape(self.n, self._bodies)
             self._bound[entry] = bind(entry, self.tables, self._memory, self._on_lanes, shape)
         return self._bound[entry]
 
     def _number(self, bound, inputs, out, threads):
-        """Evaluate a BoundKernel whose result is a single number."""
+        """Evaluate a BoundKernel with a scalar result."""
         if out is None:
             return self._evaluate(bound, inputs, None, threads)[..., 0]
         self._evaluate(bound, inputs, out[..., None] if isinstance(out, np.ndarray) else out, threads)
@@ -75,22 +75,22 @@ class Evaluation:
         return self._evaluate_arrays(bound, arrays, shape, out, threads, *target)
 
     def _foreign(self, inputs, external):
-        """Return True if an input, or one of the wrenches {link: wrench} or None, is an array of Dask or xarray."""
+        """Return True if an input, or one of the wrenches {link: wrench} or None, is a Dask or xarray array."""
         loads = {} if external is None else checks.wrenches(external, self.link_names)
         return any_foreign((*inputs, *loads.values()))
 
     def _entry_on(self, *arguments):
-        """Evaluate an entry point on arrays of Dask or xarray."""
+        """Evaluate an Entry on Dask or xarray arrays."""
         from .on_foreign_arrays import entry_on  # when there are such
         return entry_on(self, *arguments)
 
     def _method_on(self, method, inputs, dimensions, shape, **options):
-        """Evaluate a method on arrays of Dask or xarray: on_foreign_arrays.method_on."""
+        """Evaluate a method on Dask or xarray arrays: on_foreign_arrays.method_on."""
         from .on_foreign_arrays import method_on  # when there are such
         return method_on(self, method, inputs, dimensions, shape, **options)
 
     def _evaluate_arrays(self, bound, arrays, shape, out, threads, *target):
-        """Evaluate a BoundKernel, of results of this shape, on arrays over common leading axes."""
+        """Evaluate a BoundKernel with results of this shape on arrays, broadcast over their leading axes."""
         whole = *arrays[0].shape[:-1], *shape
         single = isinstance(out, np.ndarray) and out.dtype == FLOAT32
         out = checks.result_array(out, whole, np.float32) if single else checks.result_array(out, whole)

@@ -1,4 +1,4 @@
-"""Motions of a robot: simulated, step by step or as a whole, and drawn."""
+"""Simulation of a robot: rollouts and steps, energy and momentum balances, and plots."""
 from __future__ import annotations
 
 import os
@@ -27,10 +27,10 @@ empty = np.empty
 
 
 class Integration(Evaluation):
-    """Methods about motions in time."""
+    """Methods for motions in time."""
 
     rollouts: Rollouts
-    _steps: dict            # by options: entry point of one state, and settings
+    _steps: dict            # by options: Entry for one state, and settings
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = ..., effort: ArrayLike | Callable | None = ...,
@@ -62,7 +62,7 @@ class Integration(Evaluation):
             Initial velocities, rad/s or m/s; at rest by default.
         effort : array_like or callable, optional
             Efforts, N m or N: (..., n) constant, or (..., steps, n) one for each interval dt, batch axes as in q0; or a
-            controller; or a Python function. There are none by default.
+            controller; or a Python function. By default they are 0.
         dt : float, optional
             Time step, s.
         steps : int, optional
@@ -72,21 +72,21 @@ class Integration(Evaluation):
         duration : float, optional
             Duration in place of ``steps``, s, a multiple of dt.
         friction : bool, optional
-            If true, the model's damping and Coulomb friction act, by which joints stick; docs/closed_loops.md.
+            If true, the model's damping and Coulomb friction act, including static friction; docs/closed_loops.md.
         limits : bool, optional
             If true, joints stop at their position limits, without rebound, between steps of at most dt. If false,
-            limits are ignored in silence; by default they are ignored with a warning.
+            limits are ignored without a warning; by default they are ignored with a warning.
         every : int, optional
             Steps per sample, a divisor of ``steps``.
         rtol, atol : float, optional
-            Relative and absolute tolerance of "rk45". A relative one below 2.2e-14 counts as 2.2e-14.
+            Relative and absolute tolerance of "rk45". A smaller relative tolerance than 2.2e-14 is replaced by 2.2e-14.
         springs : Springs, optional
-            Springs at the joints, of any stiffness but in "rk4" and "rk45".
+            Springs at the joints, of any stiffness except in "rk4" and "rk45".
         forces : sequence of Element, optional
             Elements of ``screw_dynamics.forces``, such as springs between points, stops, drag and wrenches;
             docs/forces.md.
         external : dict of str to array_like (6,), optional
-            Wrenches on links that act all the time, in the frames of the links, as in ``inverse_dynamics``.
+            Constant wrenches on links, in the frames of the links, as in ``inverse_dynamics``.
         record : {"energy", "momentum", "residual", "effort"} or iterable of these, optional
             Quantities to record along the motion; see Notes.
         threads : int, optional
@@ -104,39 +104,39 @@ class Integration(Evaluation):
         Raises
         ------
         ValueError
-            If ``record`` is given for states in arrays of Dask.
+            If ``record`` is given for states in Dask arrays.
 
         Warns
         -----
         LimitsWarning
-            If joints leave their limits, or begin beyond them, and ``limits`` is None. It names them and how far they
-            get.
+            If joints leave their limits, or begin beyond them, and ``limits`` is None. The warning names the joints and
+            their largest deviations.
         DivergenceWarning
-            If a state ceases to be finite.
+            If a state is no longer finite.
 
         Notes
         -----
-        Neither friction nor position limits act unless they are asked for.
+        By default neither friction nor position limits act.
 
         A controller is a function controller(robot, t, q, qd, tau), or without robot, that Numba can compile. It sets
         tau (n,) from q (nq,) and qd (n,), and may call the robot's dynamics and kinematics; docs/controllers.md. A
-        Python function effort(t, q, qd) returns efforts (n,) of these alone. It is called for one state after the
-        other, and again for ``record``.
+        Python function effort(t, q, qd) returns efforts (n,). It is called for one state after the other, and again for
+        ``record``.
 
         The integrators, docs/integration.md:
 
         - "semi_implicit_euler": order 1, step dt, friction implicit.
         - "rk4": order 4, step dt.
         - "rk45": Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output. Samples are NaN
-          from where the step size underflows.
+          after the step size underflows.
         - "variational": implicit, order 2, step dt; keeps momenta, and energy within bounds.
         - "implicit_midpoint": implicit, order 2, step dt.
-        - "sdirk2": implicit, order 2, step dt; damps what is too fast for dt.
+        - "sdirk2": implicit, order 2, step dt; damps motions that are too fast for dt.
 
         With ``record`` the result is a RecordedMotion, which still unpacks to t, q and qd. Its ``recorded`` maps each
         name to the energy_balance, momentum_balance, configuration_residual or efforts (..., samples + 1, n) at the
-        samples. The last efforts given by intervals are those of the last interval. Work and impulses are summed up
-        over all steps, for which memory is used then, whatever ``every`` is.
+        samples. The last efforts given by intervals are those of the last interval. Work and impulses are summed over
+        all steps, whatever ``every`` is, and all steps need memory then.
         """
         steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
@@ -158,7 +158,7 @@ class Integration(Evaluation):
         if effort is not None and not callable(effort):         # by the rules of the rollout, and not of a balance
             effort = efforts(effort, motion[1].shape[:-2], steps, self.n)
             effort = effort[..., 0, :] if effort.shape[-2] == 1 else effort if steps else None
-        # The step that a stop ended is known if the efforts in it are those at its start.
+        # The step in which a stop acted is known if its efforts are those at its start.
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 
         def free(q, qd, tau):
@@ -192,7 +192,7 @@ class Integration(Evaluation):
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                        friction: bool = False, limits: bool = False, springs: Springs | None = None,
                        forces: Forces = None, threads: Threads = None) -> EnergyBalance:
-        """Compute energies, work and losses along a motion, simulated or measured.
+        """Compute energies, work and losses along a simulated or measured motion.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Integration(Evaluation):
             If true, friction acts, as in ``rollout``.
         limits : bool, optional
             If true, position limits act, as in ``rollout``: the energy that is missing in a step that ends at a stop is
-            what the stop took.
+            the loss at the stop.
         springs : Springs, optional
             Springs at the joints, as in ``rollout``.
         forces : sequence of Element, optional
@@ -224,8 +224,8 @@ class Integration(Evaluation):
 
         Notes
         -----
-        The ``residual`` of the result is the change of energy that nothing explains: the error of the integrator, if
-        samples are as close as its steps. Quadrature is of order 4.
+        The ``residual`` of the result is the unexplained change of energy: the error of the integrator, if samples are
+        as close as its steps. Quadrature is of order 4.
         """
         model, at_stop = self.model, None
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
@@ -238,7 +238,7 @@ class Integration(Evaluation):
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                          friction: bool = False, springs: Springs | None = None,
                          forces: Forces = None, threads: Threads = None) -> MomentumBalance:
-        """Compute the momentum along a motion, and the impulse of gravity and of efforts.
+        """Compute the momentum along a motion, and the impulses of gravity and efforts.
 
         Parameters
         ----------
@@ -263,13 +263,13 @@ class Integration(Evaluation):
         Returns
         -------
         MomentumBalance
-            Momentum, and impulse of gravity and of efforts on the floating joint, (..., samples, 6) each: angular about
+            Momentum, and impulses of gravity and efforts on the floating joint, (..., samples, 6) each: angular about
             the origin of the root link, N m s, and linear, N s.
 
         Raises
         ------
         ValueError
-            If the robot does not float: its root takes any momentum. The error names the joint that holds it.
+            If the robot does not float: its root is fixed. The error names the joint that holds it.
         """
         total = self.rollouts.total(forces, checks.flag("friction", friction), springs)
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
@@ -290,7 +290,7 @@ class Integration(Evaluation):
         Returns
         -------
         ForceSum
-            Joint efforts of the elements, their exact derivatives, energy and power at any states.
+            Sum of the elements: joint efforts, exact derivatives, energy and power at any states.
 
         Raises
         ------
@@ -323,7 +323,7 @@ class Integration(Evaluation):
         return self.total_force(()).efforts(q, qd)
 
     def drive_energy(self, q: ArrayLike) -> np.ndarray:
-        """Compute the energy that springs of drives, and the robot's own forces, store.
+        """Compute the potential energy of springs of drives, and of the robot's own forces.
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ class Integration(Evaluation):
         return self.total_force(()).potential_energy(q)
 
     def effort_bounds(self, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the lowest and the highest efforts that motors give at some velocities.
+        """Compute the lowest and the highest efforts of motors at given velocities.
 
         Parameters
         ----------
@@ -354,15 +354,15 @@ class Integration(Evaluation):
 
         Notes
         -----
-        The bounds are the limits of the model and the line of torque over speed that drives may have. They are infinite
-        where nothing limits efforts. A rollout takes the efforts that it is given.
+        The bounds are the effort limits of the model and the torque-speed lines of drives. They are infinite without
+        limits. A rollout does not clip its efforts.
         """
         qd = checks.real_numbers("qd", qd, self.n)
         stall, no_load = torque_speed(self.model)
         return effort_bounds(self.model.effort_limit, stall, no_load, qd)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
-        """Compute the distance of configurations from valid ones.
+        """Compute the distance of configurations from valid configurations.
 
         Parameters
         ----------
@@ -405,8 +405,8 @@ class Integration(Evaluation):
         friction : bool, optional
             If true, friction acts, as in ``rollout``.
         limits : bool, optional
-            If true, joints stop at their position limits. If false, limits are ignored in silence; by default they are
-            ignored with a warning, as in ``rollout``.
+            If true, joints stop at their position limits. If false, limits are ignored without a warning; by default
+            they are ignored with a warning, as in ``rollout``.
         springs : Springs, optional
             Springs at the joints, as in ``rollout``.
         forces : sequence of Element, optional
@@ -415,7 +415,7 @@ class Integration(Evaluation):
             Wrenches on links, as in ``rollout``. Wrenches that change from step to step are faster as efforts: ``effort
             + external_torque(q, external)``.
         t : float, optional
-            Time at which the step begins, s, for forces of time.
+            Time at the beginning of the step, s, for time-dependent forces.
         out : tuple of ndarray, optional
             Arrays (q, qd) for the result. They may be the inputs.
         threads : int, optional
@@ -446,7 +446,7 @@ class Integration(Evaluation):
                     self.rollouts.tell_limits(here[None])
                 if done:
                     return here, rate
-            except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
+            except (KeyError, TypeError, ValueError):       # a first call, or an argument that is rejected below
                 one, settings, pool = self.rollouts.step_entry(integrator, friction, limits)
                 self._steps[key] = one, settings, pool.take()
         return self.rollouts.step(q, qd, effort, dt, integrator, friction, limits, springs, forces, t, out, threads)
@@ -466,12 +466,12 @@ class Integration(Evaluation):
         tau : array_like (..., samples, n), optional
             Efforts, N m or N; also (n,), or one fewer than samples, one for each interval.
         path : str or path-like, optional
-            File to write: PNG, PDF or SVG, by its name. The figure is closed then.
+            File to write: PNG, PDF or SVG, by its extension. The figure is closed afterwards.
 
         Returns
         -------
         matplotlib.figure.Figure
-            Positions, velocities and efforts of each joint, what is beyond its limits shaded, and the energy.
+            Positions, velocities and efforts of each joint, with the range beyond limits shaded, and the energy.
 
         Raises
         ------
@@ -480,8 +480,8 @@ class Integration(Evaluation):
 
         Notes
         -----
-        Of a Lie-group joint the turns, its quaternion among them, share one panel, and the slides another. Of a batch
-        the first motion is in color, and of the others the first eleven are in gray.
+        The angular coordinates of a Lie-group joint share one panel, and the linear ones another. Of a batch the first
+        motion is in color, and up to eleven others are in gray.
         """
-        from screw_dynamics.simulation.plot import plot  # when it is called: few robots are drawn
+        from screw_dynamics.simulation.plot import plot  # when it is called: few robots are plotted
         return plot(self, t, q, qd, tau, path)

@@ -16,7 +16,7 @@ from .kinematics import Kinematics
 
 
 class InverseKinematics(Kinematics, Configurations):
-    """The method of inverse kinematics."""
+    """Methods for inverse kinematics."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
@@ -36,23 +36,23 @@ class InverseKinematics(Kinematics, Configurations):
             Pose of the link in the frame of the reference link, or (..., k, 4, 4) of k links. With parts="position"
             also a point (..., 3), m, for the origin of the link's frame.
         link : str or sequence of str
-            Name of the link, or of k links whose poses are reached at once.
+            Name of the link, or of k links whose poses are reached simultaneously.
         q0 : array_like (..., nq), optional
-            Start of the search, ``q_rest`` by default. If the search from there fails, or neither is given, it starts
-            at random configurations within the limits.
+            Initial configurations, ``q_rest`` by default. If the search from there fails, or neither is given, it
+            restarts at random configurations within the limits.
         parts : {"pose", "position", "orientation"}, array_like (6,) or sequence of k of these, optional
-            Part of the pose that is asked for. Six numbers, 0 or 1, select rows of its error, angular ones first, in
-            the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free.
+            Constrained part of the pose. Six numbers, 0 or 1, select rows of its error, angular ones first, in the axes
+            of the goal: [1, 1, 0, 1, 1, 1] leaves the rotation about its z axis free.
         reference : str or sequence of k str, optional
             Reference link, the root by default.
         q_rest : array_like (nq,), optional
-            Preferred configuration: of all solutions near the start, select the one with the least sum of rest_weight
-            (q - q_rest)^2.
+            Preferred configuration: of the solutions near the start, the one with the least sum of rest_weight (q -
+            q_rest)^2 is selected.
         rest_weight : float or array_like (n,), optional
             Weights in [0, 1].
         joints : iterable of str, optional
-            Joints that may move. Others stay at the start, or neutral without one, as Lie-group joints always do:
-            floating bases, planar and ball joints.
+            Joints that may move. Others stay at the start, or at neutral without one. Lie-group joints (floating bases,
+            planar and ball joints) never move.
         limits : bool, optional
             If false, ignore joint limits.
         position_tolerance : float, optional
@@ -62,7 +62,7 @@ class InverseKinematics(Kinematics, Configurations):
         attempts : int, optional
             Largest number of starts, the given one included.
         seed : int, optional
-            Seed, on which alone the random starts depend.
+            Seed of the random starts.
         threads : int, optional
             Threads for a batch.
 
@@ -70,8 +70,8 @@ class InverseKinematics(Kinematics, Configurations):
         -------
         InverseKinematicsResult
             Tuple (q, success, position_error, orientation_error, attempts). q (..., nq) are configurations. ``success``
-            (...) is true where the errors at q, in m and rad, are within the tolerances; elsewhere q is the nearest
-            that was found. ``attempts`` is the number of starts.
+            (...) is true where the errors at q, in m and rad, are within the tolerances; elsewhere q is the best
+            configuration of all attempts. ``attempts`` is the number of starts.
 
         Raises
         ------
@@ -80,9 +80,9 @@ class InverseKinematics(Kinematics, Configurations):
 
         Notes
         -----
-        Joints that can make more than a turn end as near to the start as they can, to neutral without one.
+        Joints with a range of more than a turn end as near to the start as possible, or to neutral without one.
 
-        The method is in docs/inverse_kinematics.md.
+        docs/inverse_kinematics.md describes the method.
         """
         if any_foreign((pose, q0)):
             return self._searched_on(pose, q0, threads, link=link, parts=parts, reference=reference, q_rest=q_rest,
@@ -93,7 +93,7 @@ class InverseKinematics(Kinematics, Configurations):
                                     position_tolerance, orientation_tolerance, attempts, seed, threads)
 
     def _searched_on(self, pose, q0, threads, **options):
-        """Return the result of inverse_kinematics for poses and starts in arrays of Dask."""
+        """Return the result of inverse_kinematics for poses and starts in Dask arrays."""
         if any(hasattr(x, "dims") for x in (pose, q0)):
             raise ValueError("pose and q0 may be arrays of Dask, and not of xarray: pass array.data")
         several = () if isinstance(options["link"], str) else (Axis("link", len(options["link"])),)

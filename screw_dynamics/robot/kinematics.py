@@ -17,13 +17,14 @@ from .points import Moved, Point, stored
 
 
 class Kinematics(Evaluation):
-    """Methods of kinematics; what is the same in the next call is kept, which saves a call some microseconds."""
+    """Methods for kinematics. Arguments that repeat between calls are cached, which saves some microseconds per
+    call."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
         self._forward_kinematics, self._jacobian, self._jacobian_derivative = map(
             self._of, (FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE))
-        self._jacobians: dict = {}          # by link, representation and reference: entry point, and packed target
+        self._jacobians: dict = {}          # by link, representation and reference: kernel, and packed target
 
     def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
                            threads: Threads = None, point: Point = None) -> np.ndarray:
@@ -42,8 +43,8 @@ class Kinematics(Evaluation):
         threads : int, optional
             Threads for a batch.
         point : array_like (..., 3), optional
-            Point of the link, in its frame, m: the pose is then of a frame with the link's orientation at this point.
-            Leading axes broadcast with those of q.
+            Point of the link, in its frame, m. The pose is then that of a frame at this point with the link's
+            orientation. Leading axes broadcast with those of q.
 
         Returns
         -------
@@ -115,8 +116,8 @@ class Kinematics(Evaluation):
         threads : int, optional
             Threads for a batch.
         point : array_like (..., 3), optional
-            Point of the link, in its frame, m: the Jacobian is then of a frame with the link's orientation at this
-            point, as in ``forward_kinematics``.
+            Point of the link, in its frame, m. The Jacobian is then that of a frame at this point with the link's
+            orientation, as in ``forward_kinematics``.
 
         Returns
         -------
@@ -151,7 +152,7 @@ class Kinematics(Evaluation):
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str, representation: str = "body",
                             reference: str | None = None, out: Out = None, threads: Threads = None,
                             point: Point = None) -> np.ndarray:
-        """Compute the time derivative of the Jacobian of ``jacobian`` along qd.
+        """Compute the time derivative of the Jacobian of a link along qd.
 
         Parameters
         ----------
@@ -250,13 +251,13 @@ class Kinematics(Evaluation):
         return self._evaluate(entry, {"q": q}, out, threads, self._root)
 
     def _target(self, link, reference, representation):
-        """Return the Target of a link, a reference link, the root for None, and a representation."""
+        """Return the Target of a link, a reference link (None for the root) and a representation."""
         kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
         frame, seen_from = (self._frame[self.model.known_link(name)]
                             for name in (link, self.model.root if reference is None else reference))
         return Target(frame, seen_from, kind)
 
     def _keep_jacobian(self, link, reference, representation, entry=None):
-        """Return the entry point of a Jacobian and its packed target, kept for the next call."""
+        """Return the kernel of a Jacobian and its packed target, which are cached."""
         found = entry or self._jacobian, self._target(link, reference, representation).packed
         return self._jacobians.setdefault(link, {}).setdefault(representation, {}).setdefault(reference, found)

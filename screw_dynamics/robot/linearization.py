@@ -15,7 +15,7 @@ from .integration import Integration
 
 
 class Linearization(Derivatives, Integration):
-    """Methods of linear models."""
+    """Methods for linear models."""
 
     def linearize(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float | None = None,
                   external: Wrenches | None = None, integrator: str = "semi_implicit_euler", *, friction: bool = False,
@@ -42,9 +42,9 @@ class Linearization(Derivatives, Integration):
         limits : bool, optional
             If true, position limits act, as in ``step``; only with dt.
         forces : sequence of Element, optional
-            Elements of ``screw_dynamics.forces``.
+            Force elements of ``screw_dynamics.forces``.
         t : float, optional
-            Time, s, at which ``forces`` act.
+            Time, s, for time-dependent ``forces``.
         out : tuple of ndarray (..., 2n, 2n) and (..., 2n, n), optional
             Arrays (A, B) for the result.
         threads : int, optional
@@ -59,16 +59,16 @@ class Linearization(Derivatives, Integration):
         Raises
         ------
         ValueError
-            If ``limits`` act without dt: a stop acts between steps.
+            If ``limits`` is true without dt: a stop acts between steps.
 
         Notes
         -----
-        Deviations are along the joint twists: q moves to integrate(q, dq). For joints of one degree of freedom A = [[0,
-        1], [dqdd/dq, dqdd/dqd]]; for Lie-group joints -ad of the joint's twist is in the place of 0.
+        Deviations are along the joint twists: q moves to integrate(q, dq). For single-DoF joints A = [[0, 1], [dqdd/dq,
+        dqdd/dqd]]; for Lie-group joints -ad of the joint's twist replaces the 0.
 
         With dt, A and B are the exact derivatives of ``step`` with the same dt, integrator, friction and limits. At a
-        stop, and where dry friction holds a joint, they describe a joint that stays there. The continuous model has no
-        limits, and leaves out dry friction at rest.
+        stop, and where dry friction holds a joint, they describe a joint that stays there. The continuous model ignores
+        limits, and dry friction at rest.
 
         References
         ----------
@@ -97,7 +97,7 @@ class Linearization(Derivatives, Integration):
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                             limits: bool = False, forces: Forces = None, parameters: bool = False,
                             threads: Threads = None) -> RolloutDerivatives:
-        """Simulate a rollout of fixed steps with its derivatives.
+        """Simulate a rollout of fixed steps, and compute its derivatives.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Linearization(Derivatives, Integration):
         qd0 : array_like (..., n)
             Initial velocities, rad/s or m/s.
         effort : array_like, optional
-            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval; no controller.
+            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval. Controllers are not supported.
         dt : float, optional
             Time step, s.
         steps : int, optional
@@ -127,8 +127,8 @@ class Linearization(Derivatives, Integration):
         Returns
         -------
         RolloutDerivatives
-            The rollout, with the methods ``forward``, from deviations of the initial state, of efforts and of
-            parameters; ``adjoint``, from a cost back to all of them; and ``final``, of the last state.
+            The rollout, with the methods ``forward`` (from deviations of initial state, efforts and parameters),
+            ``adjoint`` (gradient of a cost by all of these) and ``final`` (derivatives of the last state).
 
         Notes
         -----
@@ -141,21 +141,21 @@ class Linearization(Derivatives, Integration):
                          dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                          friction: bool = False, limits: bool = False, forces: Forces = None,
                          parameters: bool = False, threads: Threads = None) -> tuple[np.ndarray, RolloutGradient]:
-        """Compute a cost along a rollout, and its gradient by one backward sweep.
+        """Compute a cost along a rollout, and its gradient by the adjoint method.
 
         Parameters
         ----------
         cost : callable
             Function cost(t, q, qd, tau) of times (steps + 1,), states (..., steps + 1, nq) and (..., steps + 1, n), and
             the efforts of intervals (..., steps, n). It returns its value and its derivatives by q, along the joint
-            twists, and by qd, (..., steps + 1, n) each, and by tau (..., steps, n). The last may be left out, and None
+            twists, and by qd, (..., steps + 1, n) each, and by tau (..., steps, n). The last may be omitted, and None
             is 0.
         q0 : array_like (..., nq)
             Initial configurations, rad or m.
         qd0 : array_like (..., n)
             Initial velocities, rad/s or m/s.
         effort : array_like, optional
-            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval; no controller.
+            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval. Controllers are not supported.
         dt : float, optional
             Time step, s.
         steps : int, optional

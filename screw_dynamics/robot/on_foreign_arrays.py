@@ -1,4 +1,4 @@
-"""Methods of a robot on arrays of Dask and xarray: what is evaluated on each block, also in other processes."""
+"""Methods of a robot on Dask and xarray arrays: the evaluation of each block, also in other processes."""
 from __future__ import annotations
 
 import pickle
@@ -18,18 +18,18 @@ from screw_dynamics.model.floating_base import velocity_names
 
 TWIST = "wx", "wy", "wz", "vx", "vy", "vz"
 WRENCH = "mx", "my", "mz", "fx", "fy", "fz"
-# The dimensions of a result, by the shape that its entry point has.
+# Dimensions of a result, by the shape function of its Entry.
 _DIMENSIONS = {
     shapes.single: ("number",), shapes.per_joint: ("joint",), shapes.per_pair: ("joint", "by_joint"),
     shapes.per_twist: ("twist", "joint"), shapes.per_frame: ("row", "column"),
     shapes.per_body: ("body", "row", "column"), shapes.per_body_twist: ("body", "twist"),
     shapes.per_body_jacobian: ("body", "twist", "joint")}
 _WITHOUT_THREADS = "integrate", "difference", "interpolate", "distance", "normalize", "friction_torque"
-KEPT = 8                # robots that a process keeps which were sent to it
+KEPT = 8                # number of received robots that a process caches
 
 
 class Axes:
-    """The axes of what a robot takes and returns."""
+    """The axes of a robot's inputs and results."""
 
     def __init__(self, robot: Any):
         model = robot.model
@@ -40,22 +40,21 @@ class Axes:
         self.wrench = Axis("wrench", 6, WRENCH)
 
     def of_input(self, name: str) -> tuple[Axis, ...]:
-        """Return the axes of one configuration, which is called q, q0 or q1, or of velocities, accelerations or
-        efforts."""
+        """Return the axes of an input: a configuration (named q, q0 or q1), or velocities, accelerations or efforts."""
         return (self.configuration if name in ("q", "q0", "q1") else self.velocity,)
 
     def of(self, dimensions: Sequence[str], shape: Sequence[int]) -> tuple[Axis, ...]:
-        """Axes of these names and lengths, with the names of their entries."""
+        """Return axes of these names and lengths, with the names of their entries."""
         return tuple(Axis(name, n, labels if (labels := self._labels.get(name)) and len(labels) == n else None)
                      for name, n in zip(dimensions, shape, strict=True))
 
     def of_result(self, entry: Entry, shape: Sequence[int]) -> tuple[Axis, ...]:
-        """Return the axes of a result of an entry point, of this shape."""
+        """Return the axes of a result of an Entry with this shape."""
         return self.of(_DIMENSIONS.get(entry.shape, tuple(f"axis_{k}" for k in range(len(shape)))), shape)
 
 
 class OnBlocks:
-    """A function of NumPy arrays that calls a robot, which is sent to other processes once for all its blocks."""
+    """A function of NumPy arrays that calls a robot. The robot is sent to another process once for all its blocks."""
 
     def __init__(self, robot: Any, *options: Any):
         self.robot, self.options = robot, options
@@ -72,10 +71,10 @@ class OnBlocks:
 
 
 class EntryOnBlocks(OnBlocks):
-    """An entry point of a robot, with the names of its arguments, the number of threads and the packed target."""
+    """An Entry of a robot, with the names of its arguments, the number of threads and the packed target."""
 
     def __call__(self, *blocks: np.ndarray) -> np.ndarray:
-        """The results for blocks of the arguments."""
+        """Return the results for blocks of the arguments."""
         entry, names, threads, target = self.options
         bound = self.robot._bind(entry) if isinstance(entry, Entry) else self.robot._of(_found(*entry))
         return self.robot._evaluate(bound, dict(zip(names, blocks, strict=True)), None, threads, *target)
@@ -91,11 +90,11 @@ class EntryOnBlocks(OnBlocks):
 
 
 class MethodOnBlocks(OnBlocks):
-    """A method of a robot, with the names of its arguments, the links of wrenches that come after them, and options.
-    Results that are several arrays (..., n, ...) are stacked along a new axis before the last `inner` ones."""
+    """A method of a robot, with the names of its arguments, the links of the wrenches that follow them, and options.
+    Results of several arrays (..., n, ...) are stacked along a new axis before the last `inner` ones."""
 
     def __call__(self, *blocks: np.ndarray) -> np.ndarray:
-        """The results for blocks of the arguments."""
+        """Return the results for blocks of the arguments."""
         method, names, links, inner, options = self.options
         given: dict[str, Any] = dict(zip(names, blocks, strict=False))
         if links:
@@ -106,8 +105,7 @@ class MethodOnBlocks(OnBlocks):
 
 def entry_on(robot: Any, entry: Entry, inputs: Mapping[str, Any], shape: tuple[int, ...], out: Any,
              threads: int | None, target: tuple[int, ...]) -> Any:
-    """Return the results of an entry point, of this shape for each state, on inputs some of which are of Dask or
-    xarray."""
+    """Return the results of an Entry, of this shape for each state, on inputs with Dask or xarray arrays among them."""
     _no_out(out)
     axes = Axes(robot)
     given = {name: (x, axes.of_input(name)) for name, x in inputs.items()}
@@ -118,10 +116,11 @@ def entry_on(robot: Any, entry: Entry, inputs: Mapping[str, Any], shape: tuple[i
 def method_on(robot: Any, method: str, inputs: Mapping[str, Any], dimensions: Sequence[str], shape: Sequence[int], *,
               external: Mapping[str, Any] | None = None, out: Any = None, threads: int | None = None,
               inner: int = 0, **options: Any) -> Any:
-    """Return the results of a method, with axes of these dimensions and lengths for each state, on inputs {name: array,
-    or (array, its inner axes)} and wrenches {link: array} some of which are of Dask or xarray.
+    """Return the results of a method on Dask or xarray arrays, with axes of these dimensions and lengths for each
+    state.
 
-    inner: of a method with several results, how many axes each has: they are stacked along the one before."""
+    inputs: {name: array, or (array, its inner axes)}. external: wrenches {link: array}. inner: for a method with
+    several results, the number of axes of each; they are stacked along the axis before."""
     _no_out(out)
     axes = Axes(robot)
     given = {name: x if type(x) is tuple else (x, axes.of_input(name)) for name, x in inputs.items()}
@@ -136,7 +135,7 @@ def method_on(robot: Any, method: str, inputs: Mapping[str, Any], dimensions: Se
 
 
 def _no_out(out):
-    """Raise ValueError for an `out`: results of Dask are not there yet."""
+    """Raise ValueError for an `out`: Dask computes results later."""
     if out is not None:
         raise ValueError("out: results for arrays of Dask or xarray are new ones, out must be None")
 
@@ -153,7 +152,8 @@ def _robot(pickled):
 
 @lru_cache(None)
 def _place(entry, structure):
-    """Return the origin of a kernel for robots of a structure: the names of a module and of a value in it, and keys."""
+    """Return the location of a kernel for robots of a structure: the names of a module and of a value in it, and
+    keys."""
     for module in [name for name in sys.modules if name.startswith(shapes.__name__.partition(".")[0] + ".algorithms")]:
         for name, value in vars(sys.modules[module]).items():
             for keys, found in _entries_in(value):
@@ -164,7 +164,7 @@ def _place(entry, structure):
 
 
 def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
-    """Yield the entry points in a value, which may be nested tuples and dicts, with their keys."""
+    """Yield the Entry objects in a value, which may be nested tuples and dicts, with their keys."""
     if isinstance(value, Entry):
         yield keys, value
     elif type(value) is dict or isinstance(value, tuple):
@@ -173,7 +173,7 @@ def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
 
 
 def _found(module, name, keys):
-    """Return the entry point at a place."""
+    """Return the Entry at a location."""
     value = getattr(import_module(module), name)
     for key in keys:
         value = value[key]

@@ -1,4 +1,4 @@
-"""The inertial parameters of a robot, and what is linear in them."""
+"""Inertial parameters of a robot, and regressors, which are linear in them."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -18,8 +18,8 @@ from .evaluation import Out, Threads
 
 
 class RobotLimits(NamedTuple):
-    """Limits of all joints, (n,) each: lower and upper positions, rad or m, velocities and efforts; infinite where
-    there is none."""
+    """Limits of all joints, (n,) each: lower and upper positions, rad or m, velocities and efforts; infinite if
+    unlimited."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -28,23 +28,23 @@ class RobotLimits(NamedTuple):
 
 
 class InertialParameters(Dynamics):
-    """Methods about inertial parameters, (10 b,) for the b bodies of the model: of each the mass, the first moments
-    mx my mz = mass times center of mass, and the rotational inertia xx xy yy xz yz zz about the origin of the link's
-    frame, in the frame of the link. Pinocchio has the same order. kg, kg m and kg m^2.
+    """Methods for inertial parameters (10 b,) of the b bodies of the model.
 
-    Links that are fixed to another are part of it. The root link has no parameters here: it does not move, so that no
-    effort depends on it. The bodies of a Lie-group joint but its last, which is the link, have parameters and columns
-    of zeros."""
+    They are, for each body, the mass, the first moments mx my mz = mass times center of mass, and the rotational
+    inertia xx xy yy xz yz zz about the origin of the link's frame, in the frame of the link, in the order of Pinocchio;
+    kg, kg m and kg m^2. Links that are fixed to another are part of it. The root link has no parameters: it does not
+    move, and efforts do not depend on it. All bodies of a Lie-group joint but the last, which is the link, have zero
+    parameters and columns."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
         self._torque_regressor = self._of(TORQUE_REGRESSOR)
-        self._weightless: list[InertialParameters] = []         # this robot without gravity, when it is needed
+        self._weightless: list[InertialParameters] = []         # this robot without gravity, computed on demand
         self._regressor_shape = self.n, len(model.inertial_parameters)
 
     @property
     def inertial_parameters(self) -> np.ndarray:
-        """The parameters (10 b,) of the model: torque_regressor @ inertial_parameters + armature * qdd =
+        """The inertial parameters (10 b,): torque_regressor @ inertial_parameters + armature * qdd =
         inverse_dynamics."""
         return self.model.inertial_parameters
 
@@ -56,25 +56,25 @@ class InertialParameters(Dynamics):
 
     @property
     def armature(self) -> np.ndarray:
-        """The armature (n,) of the model's joints, kg m^2 or kg: the inertia of a motor's rotor times the gear ratio
-        squared. Every method of dynamics contains it."""
+        """The armature (n,) of the joints, kg m^2 or kg: the inertia of a motor's rotor times the gear ratio squared.
+        Every method of dynamics includes it."""
         return self.model.armature
 
     @property
     def inertial_parameter_names(self) -> tuple[str, ...]:
-        """Their names: <link>.mass, <link>.mx, ..., <link>.zz for each body."""
+        """The names of the parameters: <link>.mass, <link>.mx, ..., <link>.zz for each body."""
         return self.model.inertial_parameter_names
 
     @property
     def friction_parameters(self) -> np.ndarray:
-        """The parameters (3 n,) of the columns that friction=True adds: of each joint the model's damping, Coulomb
-        friction and armature."""
+        """The parameters (3 n,) of the columns for friction=True: damping, Coulomb friction and armature of each
+        joint."""
         model = self.model
         return np.stack([model.damping, model.friction, model.joint_inertia], axis=-1).ravel()
 
     @property
     def friction_parameter_names(self) -> tuple[str, ...]:
-        """Their names: <joint>.damping, <joint>.friction, <joint>.armature."""
+        """The names of the friction parameters: <joint>.damping, <joint>.friction, <joint>.armature."""
         return tuple(f"{joint}.{name}" for joint in velocity_names(self.model) for name in FRICTION_NAMES)
 
     def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, out: Out = None,
@@ -90,7 +90,7 @@ class InertialParameters(Dynamics):
         qdd : array_like (..., n)
             Accelerations, rad/s^2 or m/s^2.
         friction : bool, optional
-            If true, with three columns more for each velocity; see Notes.
+            If true, append three columns for each velocity; see Notes.
         out : ndarray (..., n, 10 b), optional
             Array for the result.
         threads : int, optional
@@ -103,9 +103,9 @@ class InertialParameters(Dynamics):
 
         Notes
         -----
-        Y depends on the state alone: Y @ inertial_parameters = inverse_dynamics(q, qd, qdd) without armature.
+        Y depends on the state only: Y @ inertial_parameters = inverse_dynamics(q, qd, qdd) without armature.
 
-        With ``friction`` the columns of viscous damping, Coulomb friction and armature of each velocity have qd,
+        With ``friction`` the columns of viscous damping, Coulomb friction and armature of each velocity contain qd,
         sign(qd) and qdd in its row. The product with inertial_parameters and friction_parameters is then
         inverse_dynamics + friction_torque.
         """
@@ -122,7 +122,7 @@ class InertialParameters(Dynamics):
                                        "qdd": checks.real_numbers("qdd", qdd, self.n)})
         n, columns = self._regressor_shape
         of_links, of_joints = self.torque_regressor(q, qd, qdd, threads=threads), np.stack(
-            [qd, np.sign(qd), qdd], axis=-1)                                    # both before `out`, which may hold q
+            [qd, np.sign(qd), qdd], axis=-1)                                    # both before `out`, which may be q
         Y = checks.result_array(out, (*qd.shape[:-1], n, columns + len(FRICTION_NAMES) * n))
         Y[..., :columns] = of_links
         Y[..., columns:] = np.einsum("ij,...ik->...ijk", np.eye(n), of_joints).reshape(
@@ -157,7 +157,7 @@ class InertialParameters(Dynamics):
                                    self._regressor_shape, out=out, threads=threads)
         qd = checks.real_numbers("qd", qd, self.n)
         if not self._weightless:
-            self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot cannot be changed, a list can
+            self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot is immutable, a list is not
         return self._weightless[0].torque_regressor(q, np.zeros(self.n), qd, out=out, threads=threads)
 
     def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
@@ -197,8 +197,8 @@ class InertialParameters(Dynamics):
         Returns
         -------
         ndarray (..., 10 b)
-            Row whose product with inertial_parameters is the potential energy, J, except for the constant share of the
-            root link, which ``potential_energy`` contains.
+            Row whose product with inertial_parameters is the potential energy, J, without the constant part of the root
+            link that ``potential_energy`` includes.
         """
         return self._evaluate(self._of(POTENTIAL_ENERGY_REGRESSOR), {"q": q}, out, threads, self._root)
 
@@ -215,15 +215,15 @@ class InertialParameters(Dynamics):
         tau : array_like (..., n)
             Efforts, N m or N.
         friction : bool, optional
-            If true, with the columns of ``torque_regressor``.
+            If true, append the columns of ``torque_regressor``.
         threads : int, optional
             Threads for a batch.
 
         Returns
         -------
         ndarray (..., n, 10 b)
-            The matrix -M^-1 Y, with Y the ``torque_regressor`` at the accelerations that the efforts cause; (..., n, 10
-            b + 3 n) with ``friction``.
+            The matrix -M^-1 Y, with Y the ``torque_regressor`` at the accelerations of forward dynamics; (..., n, 10 b
+            + 3 n) with ``friction``.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class InertialParameters(Dynamics):
 
         Notes
         -----
-        The column of Coulomb friction is the derivative where qd is not 0.
+        The column of Coulomb friction is the derivative for nonzero qd.
         """
         if any_foreign((q, qd, tau)):
             n, columns = self._regressor_shape

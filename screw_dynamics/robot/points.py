@@ -1,10 +1,10 @@
-"""The motion of a point of a link: what the kernels give of the link's frame, moved to the point.
+"""Kinematics of a point of a link: the results of kernels for the link's frame, transformed to the point.
 
-The frame of a point p, given in the link's frame, has the link's orientation and p as its origin. Body-fixed twists
-move there by a constant map, in every order of derivatives; spatial twists are those of the link. The velocity of the
-origin, which is in hybrid and mixed twists, is v + w x r with the arm r = R p, whose derivative is w x r; derivatives
-of any order are by Leibniz's rule. Kernels know frames of links alone, of which a call takes one for all states: points
-are moved here, so that they can be a batch."""
+The frame of a point p, given in the link's frame, has the link's orientation and the origin p. Body-fixed twists are
+transformed by a constant matrix, for derivatives of every order; spatial twists are those of the link. The velocity of
+the origin, which hybrid and mixed twists contain, is v + w x r with the arm r = R p, whose derivative is w x r;
+derivatives of any order follow Leibniz's rule. Kernels take a single link frame for all states. Points are transformed
+here, as they can be a batch."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ from screw_dynamics.screws.arrays import tilde
 
 Point: TypeAlias = ArrayLike | None
 STATES = "q", "qd", "qdd", "qddd", "qdddd"
-CONSTANT = "body", "spatial"    # representations in which the map from twists of the link to those of a point is so
+CONSTANT = "body", "spatial"    # representations with a constant map from twists of the link to those of a point
 
 
 class Moved(NamedTuple):
-    """A robot evaluated at points (..., 3) of a link, given in its frame; other fields as in the methods."""
+    """A robot evaluated at points (..., 3) of a link, given in its frame; other fields are arguments of the methods."""
 
     robot: Any
     link: str
@@ -44,8 +44,8 @@ class Moved(NamedTuple):
         return C
 
     def jacobian(self, *states: ArrayLike) -> np.ndarray:
-        """Return the Jacobian (..., 6, n) of the point at q, its first derivative at q, qd, or its second at q, qd,
-        qdd."""
+        """Return the Jacobian (..., 6, n) of the point at q, its first time derivative at q, qd, or its second at q,
+        qd, qdd."""
         order, robot = len(states) - 1, self.robot
         if any_foreign((*states, self.point)):
             method = ("jacobian", "jacobian_derivative", "jacobian_second_derivative")[order]
@@ -61,7 +61,7 @@ class Moved(NamedTuple):
         return with_velocities(J, [x[..., :3, :] for x in series], self._arms(states[0], p, w))
 
     def twist_derivative(self, *states: ArrayLike) -> np.ndarray:
-        """Return the derivative (..., 6) of order len(states) - 2 of the twist of the point, at q, qd, qdd, ..."""
+        """Return the time derivative (..., 6) of order len(states) - 2 of the twist of the point, at q, qd, qdd, ..."""
         order, robot = len(states) - 2, self.robot
         if any_foreign((*states, self.point)):
             method = ("link_acceleration", "link_jerk", "link_snap")[order - 1]
@@ -76,7 +76,7 @@ class Moved(NamedTuple):
         return with_velocities(V, [x[..., None] for x in w], self._arms(states[0], p, w[:-1]))[..., 0]
 
     def hessian(self, q: ArrayLike) -> np.ndarray:
-        """Return the derivatives (..., 6, n, n) of the Jacobian of the point."""
+        """Return the derivatives (..., 6, n, n) of the Jacobian of the point by q."""
         if any_foreign((q, self.point)):
             n = self.robot.n
             return self._on("kinematic_hessian", (q,), ("twist", "joint", "by_joint"), (6, n, n),
@@ -97,13 +97,13 @@ class Moved(NamedTuple):
         return moved.reshape(*moved.shape[:-1], *H.shape[-2:])
 
     def _on(self, method, states, dimensions, shape, **options):
-        """Return the result of a method for the point, on arrays of Dask or xarray."""
+        """Return the result of a method for the point, on Dask or xarray arrays."""
         given = {**dict(zip(STATES, states, strict=False)), "point": (self.point, (Axis("axis", 3, ("x", "y", "z")),))}
         return self.robot._method_on(method, given, dimensions, shape, threads=self.threads, link=self.link,
                                      reference=self.reference, **options)
 
     def _points(self, *states):
-        """Return the points over the leading axes of all arguments, in a list with those after q."""
+        """Return the points and the states after q, broadcast over their leading axes, in a list."""
         robot, named = self.robot, dict(zip(STATES, states, strict=False))
         arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in named.items()}
         return checks.broadcast({"point": checks.finite_numbers("point", self.point, 3)} | arrays)[:1]
@@ -113,13 +113,13 @@ class Moved(NamedTuple):
         return method(*states, self.link, representation, self.reference, threads=self.threads)
 
     def _constant(self, V, p):
-        """Twists (..., 6, m) in a representation where the point is constant, or does not matter."""
+        """Return twists (..., 6, m) in a representation in which the point is constant or irrelevant."""
         if self.representation == "body":
             return with_velocities(V, [V[..., :3, :]], [p])
         return np.broadcast_to(V, (*p.shape[:-1], *V.shape[-2:])).copy()
 
     def _arms(self, q, p, w):
-        """Return the arm R p and its derivatives, (..., 3) each, by those of the angular velocity."""
+        """Return the arm R p and its time derivatives, (..., 3) each, from those of the angular velocity w."""
         C = self.robot.forward_kinematics(q, self.link, self.reference, threads=self.threads)
         arms = [_product(C[..., :3, :3], p)]
         for k in range(len(w)):
@@ -128,10 +128,10 @@ class Moved(NamedTuple):
 
 
 def with_velocities(V: np.ndarray, w: Sequence[np.ndarray], arms: Sequence[np.ndarray]) -> np.ndarray:
-    """Derivatives (..., 6, m) of twists of a frame, of some order, moved to a point: linear rows + (w x r)^(order).
+    """Return time derivatives (..., 6, m) of twists at a point, from those of a frame: linear rows + (w x r)^(order).
 
-    w: angular velocities (..., 3, m) and derivatives, the last of that order; arms (..., 3): r and derivatives, as far
-    as they are not zero. w may be the last alone where r is constant."""
+    w: angular velocities (..., 3, m) and derivatives, the last of that order; arms (..., 3): r and its nonzero
+    derivatives. For constant r the last w is sufficient."""
     last = len(w) - 1
     added = sum(comb(last, k) * -tilde(arm) @ w[last - k] for k, arm in enumerate(arms))
     moved = np.broadcast_to(V, (*np.broadcast_shapes(V.shape[:-2], added.shape[:-2]), *V.shape[-2:])).copy()
@@ -140,7 +140,7 @@ def with_velocities(V: np.ndarray, w: Sequence[np.ndarray], arms: Sequence[np.nd
 
 
 def stored(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """Return a result, written into `out` if one is given, of float64 or float32."""
+    """Return a result, or write it into `out`, of float64 or float32, and return that."""
     if out is None:
         return result
     kind = np.float32 if isinstance(out, np.ndarray) and out.dtype == np.float32 else float
@@ -150,5 +150,5 @@ def stored(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
 
 
 def _product(A, x):
-    """Matrices (..., a, b) times vectors (..., b)."""
+    """Return matrices (..., a, b) times vectors (..., b)."""
     return np.einsum("...ij,...j->...i", A, x)

@@ -1,4 +1,4 @@
-"""Robot: a model with names, checks, and one state or a batch of states at once. The facade of the package."""
+"""Robot, the facade of the package: methods with names and checks, for one state or a batch of states."""
 from __future__ import annotations
 
 import os
@@ -49,31 +49,30 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     gravity : array_like (3,), optional
         Gravity, m/s^2, resolved in the root link's frame.
     representation : {"body", "spatial", "hybrid", "mixed"}, optional
-        Twists in which the recursions of ``inverse_dynamics`` and ``forward_dynamics`` are written. By default they are
-        the fastest for each, by docs/comparison.md. Results differ by rounding alone. With mimic joints forward
-        dynamics uses the mass matrix in any case.
+        Twists in which the recursions of ``inverse_dynamics`` and ``forward_dynamics`` are computed. The default is the
+        fastest for each; docs/comparison.md. Results differ by rounding errors only. With mimic joints, forward
+        dynamics always uses the mass matrix.
     source : str, optional
-        Path or text of the URDF that the robot was read from, None for others. Shapes and meshes, which dynamics does
-        without, are looked up there by those who show a robot (``view``).
+        Path or text of the URDF of the robot, None for others. Visualization (``view``) reads shapes and meshes there,
+        which dynamics does not need.
 
     Notes
     -----
     Configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n) are array-likes in the order
-    of ``joint_names``; leading axes are a batch and broadcast. A joint of one degree of freedom has one number in each,
-    in rad or m, and N m or N. The numbers of other joints are at ``q_slices`` and ``v_slices``; docs/group_joints.md
-    explains them.
+    of ``joint_names``; leading axes are a batch and broadcast. A single-DoF joint has one number in each, in rad or m,
+    and N m or N. The numbers of other joints are at ``q_slices`` and ``v_slices``; see docs/group_joints.md.
 
-    Results are new float64 arrays, or ``out`` where one is given. A wrong shape, an unknown link or representation
-    raises ValueError. NaN and infinities propagate as in NumPy. Efforts are those of the rigid bodies and gravity
-    alone: friction is a term of its own, ``friction_torque``.
+    Results are new float64 arrays, or ``out`` if given. A wrong shape, an unknown link or representation raises
+    ValueError. NaN and infinities propagate as in NumPy. Efforts are those of rigid bodies and gravity only: friction
+    is separate, ``friction_torque``.
 
-    A batch runs on SIMD lanes and on ``threads`` threads; by default as many as the process may use, fewer if
-    NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
-    immutable, and may be used from several threads at once. Into an ``out`` of float32 the methods of states compute in
-    single precision, on twice as many states at once; docs/benchmarks.md has the error's bound.
+    A batch is computed on SIMD lanes and on ``threads`` threads: by default as many as the process may use, or fewer if
+    NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to machine precision. A robot
+    is immutable and thread-safe. For an ``out`` of float32 the methods of states compute in single precision, on twice
+    as many states at once; docs/benchmarks.md has the bound of the error.
     """
 
-    _sealed = False         # True once every attribute is set
+    _sealed = False         # True after __init__
 
     def __init__(self, model: Model, gravity: ArrayLike = GRAVITY, representation: str | None = None,
                  source: str | None = None):
@@ -86,7 +85,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         self._use(Choice(*(entry.of(model.structure) for entry in self._loops())))
 
     def _loops(self):
-        """Return the algorithms that serve any robot like this one."""
+        """Return the algorithms that any robot of this structure can use."""
         return choice(self.representation, self.model.shares_coordinates,
                       is_deep(self.model.parents, self.model.coordinates))
 
@@ -95,7 +94,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = map(self._bind, algorithms)
         self.rollouts = Rollouts(self, algorithms, self._on_lanes)
-        self._steps: dict = {}              # by options: entry point of one state, and settings
+        self._steps: dict = {}              # by options: Entry for one state, and settings
         self._sealed = True
 
     def __setattr__(self, name: str, *value: Any) -> None:
@@ -151,8 +150,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Warns
         -----
         UrdfWarning
-            If something in the URDF is odd, or if it has loops or gears, which a Robot, a tree, leaves open, and
-            ``ClosedLoopRobot.from_urdf`` closes.
+            If the URDF has oddities, or if it has loops or gears. A Robot, a tree, ignores these;
+            ``ClosedLoopRobot.from_urdf`` closes them.
         """
         source = opened(source, xacro_args)
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
@@ -164,29 +163,29 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     @classmethod
     def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
                   folder: str | os.PathLike | None = None) -> Robot:
-        """Read a robot from a model of MuJoCo, which has to be installed.
+        """Read a robot from a MuJoCo model. MuJoCo must be installed.
 
         Parameters
         ----------
         source : str, path-like, MjSpec or MjModel
-            MJCF text, a path, or a model of MuJoCo's.
+            MJCF text, a path, or a MuJoCo object.
         gravity : array_like (3,), optional
             Gravity, m/s^2; the model's by default.
         representation : {"body", "spatial", "hybrid", "mixed"}, optional
             Twists of the recursions, as in ``Robot``.
         folder : str or path-like, optional
-            Folder of the files that the model may name, as in ``read_mjcf``.
+            Folder of the files to which the model may refer, as in ``read_mjcf``.
 
         Returns
         -------
         Robot
-            The robot, made of the model as ``read_mjcf`` describes.
+            The robot, converted as ``read_mjcf`` describes.
 
         Warns
         -----
         MjcfWarning
-            If something is left out, or if the model has loops, which a Robot, a tree, leaves open, and
-            ``ClosedLoopRobot.from_mjcf`` closes.
+            If an element is ignored, or if the model has loops. A Robot, a tree, ignores these;
+            ``ClosedLoopRobot.from_mjcf`` closes them.
         """
         mj = mjcf.compiled(source, folder)
         model = mjcf.read_mjcf(mj)
@@ -194,12 +193,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return cls(model, mj.opt.gravity if gravity is None else gravity, representation)
 
     def to_urdf(self, path: str | os.PathLike | None = None) -> str:
-        """Return the text of a URDF of the robot as it is.
+        """Return the URDF of the robot in its current state.
 
         Parameters
         ----------
         path : str or path-like, optional
-            File to which the text is written, too, at once.
+            File to which the text is also written, atomically.
 
         Returns
         -------
@@ -209,31 +208,31 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Raises
         ------
         ValueError
-            If a URDF has no word for something, the source is missing or belongs to another robot, or the path is not
+            If URDF cannot express something, the source is missing or belongs to another robot, or the path is not
             possible. The error names it.
         OSError
-            If nothing can be written.
+            If the file cannot be written.
 
         Warns
         -----
         UrdfWarning
-            If links fixed to a body have more than the body has now, or if meshes are found from the source, and not
-            from the path.
+            If links fixed to a body have more inertia than the body has now, or if meshes are relative to the source,
+            and not to the path.
 
         Notes
         -----
-        A robot that was read from a URDF (``source``) gets its text back, with the same links, joints, meshes, order,
-        comments and encoding. Inertias, damping, friction, armature, limits, drives and forces of its own are those of
-        the robot; armature, drives and forces are in an element ``<screw_dynamics>``.
+        A robot that was read from a URDF (``source``) keeps its text, with the same links, joints, meshes, order,
+        comments and encoding. Inertias, damping, friction, armature, limits, drives and its own forces are the robot's
+        current ones; armature, drives and forces are in an element ``<screw_dynamics>``.
 
-        A body is a link and all that is fixed to it. Its link takes what has changed. Those fixed to it keep what they
-        have, or have nothing, with a UrdfWarning, if that is more than all.
+        A body is a link with all links that are fixed to it. Changes of inertia are written to its link. The fixed
+        links keep theirs, or have none, with a UrdfWarning, if theirs is more than that of the body.
 
-        Read again, with the same options, the text gives the same numbers to the last bit: what an ``<inertial>``
-        cannot express of the last digits is in ``<screw_dynamics>``.
+        Read again, with the same options, the text gives the same numbers to the last bit: digits that an
+        ``<inertial>`` cannot represent are in ``<screw_dynamics>``.
 
-        For another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, with places and axes to
-        rounding. Joints below links that are fixed to others may come in another order.
+        For another robot (from a ModelBuilder or MJCF) the result is a URDF of the model only, with origins and axes
+        to machine precision. Joints below fixed links may be in another order.
         """
         from screw_dynamics.urdf.model_alone import urdf_text  # when it is called: few robots are written
         from screw_dynamics.urdf.writer import written
@@ -252,7 +251,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot, (self.model, self.gravity, self.representation, self.source)
 
     def __dask_tokenize__(self):
-        """Return the token by which Dask names results of the robot: equal in all processes, wherever its URDF lies."""
+        """Return the token by which Dask names results of the robot: equal in all processes, wherever its URDF is."""
         return type(self).__name__, self.model.digest, self.gravity.tolist(), self.representation
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
@@ -272,7 +271,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> Robot:
-        """Return a copy of the robot with a load on a link.
+        """Return a copy of the robot with a payload on a link.
 
         Parameters
         ----------
@@ -297,12 +296,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
 
     def with_root_inertia(self, inertia: ArrayLike | None = None) -> Robot:
-        """Return a copy of the robot with another inertia of the root link, which stands still.
+        """Return a copy of the robot with another inertia of the root link, which does not move.
 
         Parameters
         ----------
         inertia : array_like (6, 6), optional
-            Inertia of the root link, and of what is fixed to it, about the root's origin; none by default.
+            Inertia of the root link, and of links fixed to it, about the root's origin; zero by default.
 
         Returns
         -------
@@ -315,13 +314,13 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Notes
         -----
-        Without inertia of the root, totals such as total_mass, center_of_mass and potential_energy are of what moves,
-        as Pinocchio's are. Efforts and accelerations do not depend on it.
+        Without inertia of the root, totals such as total_mass, center_of_mass and potential_energy are those of the
+        moving links, as in Pinocchio. Efforts and accelerations do not depend on it.
         """
         return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
 
     def with_armature(self, armature: Mapping[str, float]) -> Robot:
-        """Return a copy of the robot with other armature of some joints.
+        """Return a copy of the robot with another armature of some joints.
 
         Parameters
         ----------
@@ -349,7 +348,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Parameters
         ----------
         drives : dict of str to Drive
-            Drive of each named joint: a motor behind gears, rigid or behind a spring.
+            Drive of each named joint: a motor with gears, rigid or with a spring.
 
         Returns
         -------
@@ -362,28 +361,28 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Notes
         -----
-        The motor of an elastic drive adds a coordinate, ``<joint>_motor``, behind all others in q, velocities and
-        efforts, with its position theta and its effort as the joint feels them. Its spring acts in every motion:
-        rollout, step, linearize, gradients, balances, scenes, the simulator. ``drive_torque`` has the spring's efforts,
-        which those of inverse_dynamics and forward_dynamics do not contain.
+        The motor of an elastic drive adds a coordinate, ``<joint>_motor``, after all others in q, velocities and
+        efforts. Its position theta and its effort are on the joint side of the gears. Its spring acts in every motion:
+        rollout, step, linearize, gradients, balances, scenes, the simulator. ``drive_torque`` returns the spring's
+        efforts, which inverse_dynamics and forward_dynamics do not include.
 
         ElasticJoints(robot) of sd.elastic_joints computes feed-forward, equilibria and resonances of such robots.
-        model/drives.py has what becomes of the model; docs/drives.md.
+        model/drives.py describes the resulting model; docs/drives.md.
         """
         return Robot(with_drives(self.model, drives), self.gravity, self.representation, self.source)
 
     @property
     def forces(self) -> tuple[Element, ...]:
-        """The force elements that the robot has of its own, `with_forces`, without those of its drives."""
+        """The robot's own force elements, of `with_forces`, without those of its drives."""
         return self.model.forces
 
     def with_forces(self, forces: Sequence[Element]) -> Robot:
-        """Return a copy of the robot with force elements of its own, in place of ``forces``.
+        """Return a copy of the robot with its own force elements, which replace ``forces``.
 
         Parameters
         ----------
         forces : sequence of Element
-            Elements of screw_dynamics.forces.
+            Force elements of screw_dynamics.forces.
 
         Returns
         -------
@@ -398,9 +397,9 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Notes
         -----
-        The elements act in every motion, beside those that a method is given, and to_urdf writes them. Elements
-        ``forces.Friction`` act where friction does, as the model's damping and Coulomb friction do, and are part of
-        friction_torque. The others are part of drive_torque, as springs of drives are.
+        The elements act in every motion, in addition to the ``forces`` of a method, and to_urdf writes them. Elements
+        ``forces.Friction`` act wherever friction does, like the model's damping and Coulomb friction, and are part of
+        friction_torque. The others are part of drive_torque, like springs of drives.
         """
         elements = tuple(element.in_floats() for element in elements_of(forces))
         for element in elements:
@@ -430,26 +429,25 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot(self.model.with_inertial_parameters(parameters), self.gravity, self.representation, self.source)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
-        """Return a copy of the robot with straight-line kernels of its own, also in rollouts.
+        """Return a copy of the robot with straight-line kernels, generated for this robot, also in rollouts.
 
         Parameters
         ----------
         jacobians : iterable of tuple of str, optional
-            Pairs (link, representation), or triples with a reference link, whose Jacobians get kernels too.
+            Pairs (link, representation), or triples with a reference link, whose Jacobians also get kernels.
 
         Returns
         -------
         Robot
-            The copy, up to some 30 joints twice as fast.
+            The copy, twice as fast for up to about 30 joints.
 
         Notes
         -----
-        Each kernel is compiled at its first use, which takes seconds once on a machine. Of several algorithms of
-        forward dynamics it is the one of the fewest operations for this robot. Algorithms that would need more lines
-        than specialize.LONGEST remain loops. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to
-        that.
+        Each kernel is compiled at its first use, which takes seconds once on a machine. Forward dynamics uses the
+        algorithm with the fewest operations for this robot. Algorithms that would need more lines than
+        specialize.LONGEST remain loops. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to these.
 
-        Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots.
+        Kernels contain payload and gravity: with_payload and with_gravity return robots without such kernels.
         """
         special = Robot(self.model, self.gravity, self.representation, self.source)
         pose_sources = self.model.pose_sources(self.gravity)
@@ -481,19 +479,18 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             Quantities of docs/c_export.md; by default all but derivatives, regressor and step.
         links : iterable of str or tuple of str, optional
             Links of kinematics, each a name, or (name, representation[, reference link]) as in ``jacobian``; by default
-            the bodies that carry no other.
+            the links of the bodies without children.
         precision : {"double", "float"}, optional
             Type of all numbers.
         external : iterable of str, optional
-            Links on which wrenches act, as arguments of inverse and forward dynamics and of step.
+            Links with external wrenches, which are arguments of inverse and forward dynamics and of step.
         payload : iterable of str, optional
-            Links that carry a load, an argument of all that depends on masses.
+            Links with a payload, an argument of all functions that depend on masses.
         gravity : bool, optional
             If true, gravity is an argument, too.
         ros2_control : str, optional
-            Name of a package of ROS 2 to write around all this, with a controller of ros2_control that carries gravity
-            and holds a configuration, and a plugin of inverse_dynamics_solver. It is for joints of one degree of
-            freedom.
+            Name of a ROS 2 package to write around the code, with a ros2_control controller for gravity compensation
+            that holds a configuration, and a plugin of inverse_dynamics_solver. It requires single-DoF joints.
 
         Returns
         -------
@@ -504,14 +501,14 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         ------
         ValueError
             If something cannot be exported: a quantity with too many operations, one that would divide by 0, a step of
-            a robot with springs or windings of drives or forces of its own, but friction. The error names it.
+            a robot with springs or windings of drives or its own forces, except friction. The error names it.
         FileExistsError
-            If the folder has a file of that name that is not of an export. The error names it.
+            If the folder has a file of that name that was not exported. The error names it.
 
         Notes
         -----
-        Besides the functions, the folder has a header for C++17, a CMake package, a test and a README.md. The files are
-        the same bytes in each run. The robot is exported as it is now, payloads and armature included, but without
+        Besides the functions, the folder has a C++17 header, a CMake package, a test and a README.md. The files are the
+        same bytes in each run. The robot is exported in its current state, payloads and armature included, but without
         springs of elastic drives.
         """
         from screw_dynamics.c_code.export import write  # when it is called: few robots are exported

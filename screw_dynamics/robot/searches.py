@@ -1,4 +1,4 @@
-"""Inverse kinematics of a robot: what Robot.inverse_kinematics is asked, checked, and handed to the search."""
+"""Inverse kinematics of a robot: checks of the arguments of Robot.inverse_kinematics, and calls of the search."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -15,15 +15,15 @@ from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
 
 PARTS = {"pose": (1.0,) * 6, "position": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0), "orientation": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
-LAST = 0.0, 0.0, 0.0, 1.0                                       # row of a pose
-SAMPLES = 100           # random configurations, by which positions are compared with angles
-KEPT = 32               # links, or sets of them, whose starts a robot keeps
-PIECES = 512, 4096      # problems in a call of the search, at least and at most: Ctrl-C need not wait for all
-RIGID = 1e-5            # how much a pose may deviate from a rigid displacement: what single precision leaves
+LAST = 0.0, 0.0, 0.0, 1.0                                       # last row of a pose
+SAMPLES = 100           # random configurations, to weigh positions against angles
+KEPT = 32               # number of links, or sets of them, whose starts a robot caches
+PIECES = 512, 4096      # least and largest number of problems in a call of the search: between calls Ctrl-C acts
+RIGID = 1e-5            # largest deviation of a pose from a rigid displacement, for single precision
 
 
 def _tuned(steps, patience, settled):
-    """Return the numbers of a search, by trials on arms of six and seven joints: first the rate of success, then
+    """Return the options of a search, tuned on arms of six and seven joints: first for the success rate, then for
     time."""
     options = np.zeros(problems.OPTIONS)
     options[[problems.DAMPING, problems.LEAST, problems.LONGEST, problems.FACTOR]] = 0.01, 1e-12, 1.5, 0.8
@@ -37,8 +37,8 @@ TUNED, WITH_REST = _tuned(40, 4, inf), _tuned(200, 20, 1e-6)    # a preferred po
 class InverseKinematicsResult(NamedTuple):
     """Result of inverse kinematics for each problem.
 
-    The best configuration q (..., nq) that was found; whether it solves the problem; its largest errors over all links,
-    m and rad; and the number of starts. The result of one problem is true if it is solved: `if found :=
+    The best configuration q (..., nq); True if it solves the problem; its largest errors over all links, m and rad;
+    and the number of starts. The result of a single problem is true if it is solved: `if found :=
     robot.inverse_kinematics(...)`."""
 
     q: np.ndarray
@@ -52,7 +52,7 @@ class InverseKinematicsResult(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """Links (k) and their reference links (k); which rows of their errors count (k, 6); poses (..., k, 4, 4)."""
+    """Links (k) and their reference links (k); constrained rows of their errors (k, 6); poses (..., k, 4, 4)."""
 
     links: tuple[str, ...]
     references: tuple[str | None, ...]
@@ -61,8 +61,7 @@ class Goals(NamedTuple):
 
 
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
-    """Return the goals that the arguments of Robot.inverse_kinematics describe. Raises ValueError naming what is wrong
-    with them."""
+    """Return the goals from the arguments of Robot.inverse_kinematics. Raises ValueError if these are wrong."""
     if are_points(pose, parts):
         pose = _poses_at(pose)
     if isinstance(link, str):
@@ -85,13 +84,13 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
 
 
 def are_points(pose: ArrayLike, parts: Any) -> bool:
-    """Return True if goals are points (..., 3), which they may be where positions alone count."""
+    """Return True if goals are points (..., 3), which is allowed if all parts are positions."""
     each = [parts] if isinstance(parts, str) else parts if isinstance(parts, Iterable) else ()
     return all(isinstance(part, str) and part == "position" for part in each) and np.shape(pose)[-1:] == (3,)
 
 
 def _poses_at(point: ArrayLike) -> np.ndarray:
-    """Poses (..., 4, 4) at points (..., 3), m."""
+    """Return poses (..., 4, 4) at points (..., 3), m."""
     p = checks.finite_numbers("pose", point, 3)
     C = np.broadcast_to(np.eye(4), (*p.shape[:-1], 4, 4)).copy()
     C[..., :3, 3] = p
@@ -110,8 +109,8 @@ def _rows(part):
 
 
 class Prepared(NamedTuple):
-    """Data that searches of the same links share, as in problems.Search: tasks, moves, columns, places and slots;
-    velocities (a) that move; joints with and without limits; starts; and how many radians a meter counts as."""
+    """Data that searches for the same links share, as in problems.Search: tasks, moves, columns, places and slots;
+    velocities (a) that move; joints with and without limits; starts; and the weight of a meter, in rad."""
 
     tasks: np.ndarray
     moves: np.ndarray
@@ -125,7 +124,7 @@ class Prepared(NamedTuple):
 
 
 class Searches:
-    """The searches of one robot, and what they have in common."""
+    """The searches of one robot, and their shared data."""
 
     def __init__(self, robot: Any):
         self._robot, self._model, self._neutral = robot, robot.model, robot.neutral()
@@ -155,13 +154,13 @@ class Searches:
                   found.reshape(count, problems.FOUND), 1 if threads is None and count == 1 else thread_count(threads))
         solved, angle, distance, starts, off = np.moveaxis(found, -1, 0)
         for x in off, np.abs(given.poses[..., 3, :] - LAST):
-            if (x > RIGID).any():                                   # which NaN is not
+            if (x > RIGID).any():                                   # NaN is not
                 raise ValueError("pose must be a rigid displacement [[R, p], [0 0 0 1]], R^T R = 1 and det R = 1, but "
                                  f"is off by {np.nanmax(x):.3g}")
         return InverseKinematicsResult(q, solved == 1.0, distance[()], angle[()], starts.astype(int)[()])
 
     def _run(self, fixed, targets, q0, starts, q, found, threads):
-        """Fill q and found of a Search, of all problems."""
+        """Fill q and found of a Search for all problems."""
         (count, nq), lanes = q.shape, len(q) > 1
         run = search.entry_point(lanes, self._model.on_groups)
         sizes = problems.Sizes(fixed[2].size, len(fixed[4]), nq, targets.shape[1])
@@ -179,7 +178,7 @@ class Searches:
         on_threads(work, range(0, count, piece), max(1, min(threads, -(-count // piece))))
 
     def _objective(self, prepared, q_rest, rest_weight, limits):
-        """Joints and options of a Search, with what is preferred, and q_rest as an array or None."""
+        """Return joints and options of a Search, with the preference for q_rest, and q_rest as an array or None."""
         if q_rest is None:
             if np.ndim(rest_weight) or checks.number("rest_weight", rest_weight) != 1.0:
                 raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
@@ -198,7 +197,7 @@ class Searches:
 
     # --------------------------------------------------------------------------------------------- preparation
     def _prepare(self, given, joints, seed, count):
-        """Return the Prepared of searches for these links, which is kept for the next."""
+        """Return the Prepared of searches for these links, which is cached."""
         mask = None
         if joints is not None:
             mask = tuple(checks.joint_mask("joints", joints, self._model.v_slices, self._model.n).tolist())
@@ -233,8 +232,7 @@ class Searches:
                         {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
 
     def _movers(self, tasks, links, allowed):
-        """Return the slots whose joints move the frame of each task. Raises ValueError naming a link that none
-        moves."""
+        """Return the slots whose joints move the frame of each task. Raises ValueError if no joint moves a link."""
         moving = []
         for task, link in zip(tasks, links, strict=True):
             ways = [set(self._way(self._robot.tables.frames[frame].body)) for frame in task]
@@ -246,13 +244,14 @@ class Searches:
         return moving
 
     def _way(self, slot):
-        """Yield the slots from a body's to that of the root."""
+        """Yield the slots on the path from a body to the root."""
         while slot > 0:
             yield slot
             slot = self._model.parents[slot - 1] + 1
 
     def _turn(self, velocity, lower, upper):
-        """Return a full turn of a revolute joint that can make more than one; 0 of others, or where mimics follow."""
+        """Return a full turn of a revolute joint with a larger range; 0 for other joints, and for joints with
+        mimics."""
         bodies = np.flatnonzero(self._model.coordinates == velocity)
         w, v = np.split(self._model.screws_body[bodies[0]], 2)
         turn = 2.0 * np.pi / np.linalg.norm(w) if w.any() else inf
@@ -260,14 +259,14 @@ class Searches:
 
 
 def _lead(shape, poses, q0):
-    """Return the leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
+    """Return the common leading axes of poses (..., k, 4, 4), given with a `shape`, and configurations (..., nq)."""
     if q0.ndim == 1:
         return poses.shape[:-3]
     return checks.common_lead((q0.shape[:-1], poses.shape[:-3]), {"pose": shape, "q0": q0.shape})
 
 
 def _rows_of(x, lead, axes):
-    """Return an array (..., *axes) broadcast over leading axes, as contiguous rows of float64."""
+    """Return an array (..., *axes) broadcast over leading axes, as contiguous float64 rows."""
     shape = x.shape[x.ndim - axes:]
     if x.shape != (*lead, *shape):
         x = np.broadcast_to(x, (*lead, *shape))

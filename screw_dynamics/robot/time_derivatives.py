@@ -19,7 +19,7 @@ from .points import STATES, Moved, Point, stored
 
 
 class TimeDerivatives(Dynamics):
-    """Methods of derivatives along a motion."""
+    """Methods for time derivatives along a motion."""
 
     representation: str | None
 
@@ -64,8 +64,8 @@ class TimeDerivatives(Dynamics):
 
         Notes
         -----
-        The cost is O(n). The recursion is in hybrid twists for a robot of that representation, else in body-fixed ones.
-        For Lie-group joints qdd, qddd and qdddd are the derivatives of qd.
+        The cost is O(n). The recursion uses hybrid twists if the robot's representation is "hybrid", else body-fixed
+        ones. For Lie-group joints qdd, qddd and qdddd are the derivatives of qd.
 
         References
         ----------
@@ -89,7 +89,7 @@ class TimeDerivatives(Dynamics):
         return tuple(np.moveaxis(np.subtract(tau, load, out=tau), -2, 0))
 
     def _external_in_time(self, q, qd, qdd, external, order, threads):
-        """Return the efforts of external wrenches and their derivatives up to an order, (..., order + 1, n)."""
+        """Return the efforts of external wrenches and their time derivatives up to an order, (..., order + 1, n)."""
         total = np.zeros((order + 1, self.n))
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
@@ -133,8 +133,8 @@ class TimeDerivatives(Dynamics):
 
         Notes
         -----
-        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin, or of the point. Gravity does
-        not enter. The cost is O(n).
+        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin, or of the point. Gravity is
+        not included. The cost is O(n).
 
         References
         ----------
@@ -231,7 +231,7 @@ class TimeDerivatives(Dynamics):
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
                                    representation: str = "body", reference: str | None = None, out: Out = None,
                                    threads: Threads = None, point: Point = None) -> np.ndarray:
-        """Compute the second time derivative of the Jacobian of ``jacobian`` along a motion.
+        """Compute the second time derivative of the Jacobian of a link along a motion.
 
         Parameters
         ----------

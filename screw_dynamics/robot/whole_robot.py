@@ -20,7 +20,7 @@ from .evaluation import Evaluation, Out, Threads
 
 
 class WholeRobot(Evaluation):
-    """Methods about all links together."""
+    """Methods for the robot as a whole."""
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
@@ -30,11 +30,11 @@ class WholeRobot(Evaluation):
 
     @property
     def total_mass(self) -> float:
-        """The mass of all links, the root too, kg."""
+        """The mass of all links, including the root, kg."""
         return float(self.model.inertias[:, 5, 5].sum() + self.model.root_inertia[5, 5])
 
     def center_of_mass(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the center of mass of all links, the root included.
+        """Compute the center of mass of all links, including the root.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class WholeRobot(Evaluation):
         qd : array_like (..., n)
             Velocities, rad/s or m/s.
         qdd : array_like (..., n), optional
-            Accelerations, rad/s^2 or m/s^2. Without them the result is the part J' qd alone.
+            Accelerations, rad/s^2 or m/s^2. Without them the result is J' qd.
         out : ndarray (..., 3), optional
             Array for the result.
         threads : int, optional
@@ -119,7 +119,7 @@ class WholeRobot(Evaluation):
         return self._per_mass(self.centroidal_momentum_rate(q, qd, qdd, threads=threads)[..., 3:], out)
 
     def _per_mass(self, x, out):
-        """x / total_mass; NaN without mass."""
+        """Return x / total_mass; NaN without mass."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return checks.filled(out, np.divide(x, self.total_mass))
 
@@ -138,12 +138,12 @@ class WholeRobot(Evaluation):
         Returns
         -------
         ndarray (..., 6, 6)
-            Inertia of all links, the root included, about the center of mass, in the root link's axes.
+            Inertia of all links, including the root, about the center of mass, in the root link's axes.
         """
         return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
 
     def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the twist of the robot with locked joints that has the same centroidal momentum.
+        """Compute the average twist: that of the robot with locked joints and the same centroidal momentum.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class WholeRobot(Evaluation):
 
         Notes
         -----
-        Where no inertia resists some rotation, the twist has none about that axis.
+        About an axis without inertia the twist is 0.
 
         References
         ----------
@@ -172,7 +172,7 @@ class WholeRobot(Evaluation):
         if any_foreign((q, qd)):
             return self._method_on("average_twist", {"q": q, "qd": qd}, ("twist",), (6,), out=out, threads=threads)
         momentum, M = self.centroidal_momentum(q, qd, threads=threads), self.composite_inertia(q, threads=threads)
-        lost = ~np.isfinite(M).all(axis=(-2, -1), keepdims=True)        # which pinv refuses, for a whole batch
+        lost = ~np.isfinite(M).all(axis=(-2, -1), keepdims=True)        # pinv would raise for the whole batch
         inverse = np.where(lost, np.nan, np.linalg.pinv(np.where(lost, 0.0, M)[..., :3, :3], hermitian=True))
         angular = np.einsum("...ij,...j->...i", inverse, momentum[..., :3])
         return checks.filled(out, np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1))
@@ -196,7 +196,7 @@ class WholeRobot(Evaluation):
 
         Notes
         -----
-        The algorithm uses composite bodies, O(n).
+        The algorithm uses composite rigid bodies, O(n).
 
         References
         ----------
@@ -227,7 +227,7 @@ class WholeRobot(Evaluation):
 
         Notes
         -----
-        For a robot with a floating base in free fall, without forces but gravity, the angular part is constant, and the
+        For a robot with a floating base in free fall, with no force but gravity, the angular part is constant, and the
         linear part grows by weight times time.
         """
         if any_foreign((q, qd)):
@@ -275,7 +275,7 @@ class WholeRobot(Evaluation):
         qd : array_like (..., n)
             Velocities, rad/s or m/s.
         qdd : array_like (..., n), optional
-            Accelerations, rad/s^2 or m/s^2. Without them the result is the part A' qd alone.
+            Accelerations, rad/s^2 or m/s^2. Without them the result is A' qd.
         out : ndarray (..., 6), optional
             Array for the result.
         threads : int, optional
@@ -288,8 +288,8 @@ class WholeRobot(Evaluation):
 
         Notes
         -----
-        For a robot with a floating base it is the sum of the wrenches of its surroundings about the center of mass, its
-        weight included.
+        For a robot with a floating base it is the sum of the external wrenches about the center of mass, including
+        its weight.
         """
         qdd = np.zeros(self.n) if qdd is None else qdd
         rate = self._centroidal_momentum_rate(self._root, q, qd, qdd, out, threads)
@@ -318,7 +318,7 @@ class WholeRobot(Evaluation):
         return self._number(self._of(KINETIC_ENERGY), {"q": q, "qd": qd}, out, threads)
 
     def potential_energy(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the potential energy of all links, the root included.
+        """Compute the potential energy of all links, including the root.
 
         Parameters
         ----------
@@ -332,6 +332,6 @@ class WholeRobot(Evaluation):
         Returns
         -------
         ndarray (...)
-            Potential energy, J; 0 where a mass lies at the root frame's origin.
+            Potential energy, J; it is 0 for a mass at the root frame's origin.
         """
         return self._number(self._of(POTENTIAL_ENERGY), {"q": q}, out, threads)

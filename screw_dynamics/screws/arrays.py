@@ -18,10 +18,10 @@ from .so3 import Rotation
 from .vectors import Matrix3, Symmetric3, Vec3
 
 UPPER = np.triu_indices(3)
-# Of the array that holds a value: its shape, and the positions of the value's numbers in it.
+# Shape of the array for a value, and the positions of the value's numbers in it.
 LAYOUTS = {Vec3: ((3,), range(3)), Twist: ((6,), range(6)), Wrench: ((6,), range(6)), Matrix3: ((3, 3), range(9)),
            Rotation: ((3, 3), range(9)), Pose: ((4, 4), (0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11)), float: ((), (0,))}
-# In docstrings of functions on arrays: an argument or result of each class, and arguments known by their names.
+# Docstrings of functions on arrays: descriptions of an argument or result by class, and of arguments by name.
 KINDS = {Vec3: "Vector.", Twist: "Twist or screw, angular part first.", Wrench: "Wrench, torque first.",
          Matrix3: "Matrix.", Rotation: "Rotation matrix.", Pose: "Pose, a homogeneous transformation.",
          float: "Scalar."}
@@ -71,7 +71,7 @@ def tilde(a: ArrayLike) -> np.ndarray:
 
 
 def Ad_matrix(C: ArrayLike) -> np.ndarray:
-    """Ad_C = [[R, 0], [p~ R, R]], (..., 6, 6), of homogeneous matrices C (..., 4, 4)."""
+    """Return Ad_C = [[R, 0], [p~ R, R]], (..., 6, 6), of homogeneous matrices C (..., 4, 4)."""
     C = checks.real_numbers("C", C, 4, 4).astype(float)
     R = C[..., :3, :3]
     matrix = np.zeros((*C.shape[:-2], 6, 6))
@@ -104,7 +104,8 @@ def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.nda
 
     Notes
     -----
-    An inertia that no rigid body can have is refused by the functions that take it, for example by a ModelBuilder.
+    An inertia that is not physically possible is rejected by the functions that use it, such as those of a
+    ModelBuilder.
     """
     mass, d = checks.number("mass", mass), checks.vector("com", com, 3)
     about = checks.finite_numbers("rotational", rotational, 3, 3)
@@ -128,12 +129,12 @@ def inverse_pose(matrix: np.ndarray) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------------------- functions on arrays
 def on_arrays(function: Callable, module: str) -> Callable:
-    """Return a function of values as one that takes arrays as well, to be offered in a module: arrays if it is given
-    any.
+    """Return a function of values as a function that also accepts arrays, for a public module. It returns arrays if
+    any argument is one.
 
-    Leading axes are a batch and broadcast: a kernel in plain Python runs on any numbers, arrays included. Raises
-    ValueError naming an argument of the wrong shape. Called with values alone, or by compiled code, it is the
-    function itself."""
+    Leading axes are a batch and broadcast: a kernel in plain Python accepts any numbers, including arrays. Raises
+    ValueError naming an argument of the wrong shape. For values only, and in compiled code, it is the function
+    itself."""
     kinds, taken = get_type_hints(function), signature(function)
     result = kinds.pop("return")
 
@@ -156,7 +157,7 @@ def on_arrays(function: Callable, module: str) -> Callable:
 
 
 def _documented(text, kinds, result):
-    """Return a docstring with the sections Parameters, Returns and Raises, before any others that it has."""
+    """Return a docstring with the sections Parameters, Returns and Raises, before its other sections."""
     summary, *others = re.split(r"\n\n(?=\w+\n-+\n)", text)
     given = [f"{name} : array_like {_shape(kind)} or {kind.__name__}\n    {NAMED.get(name, KINDS[kind])}"
              for name, kind in kinds.items()]
@@ -168,12 +169,12 @@ def _documented(text, kinds, result):
 
 
 def _shape(kind):
-    """Return the shape of a batch of values of a class, in a docstring."""
+    """Return the shape of a batch of values of a class, for a docstring."""
     return f"({', '.join(['...', *map(str, LAYOUTS[kind][0])])})"
 
 
 def _value(name, x, kind):
-    """Return an argument as a value, over the leading axes of an array, and these axes."""
+    """Return an argument as a value over the leading axes of an array, and these axes."""
     if is_value(x):
         if not isinstance(x, kind):
             raise ValueError(f"{name} must be a {kind.__name__} or an array {_shape(kind)}, not a {type(x).__name__}")

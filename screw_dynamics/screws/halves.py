@@ -1,4 +1,4 @@
-"""Halves of an articulated inertia: M = L L^T, so that M^-1 = L^-T L^-1, by blocks of three."""
+"""Cholesky factors of an articulated inertia: M = L L^T, hence M^-1 = L^-T L^-1, by blocks of three."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import sqrt
@@ -10,7 +10,7 @@ from .vectors import Matrix3, Symmetric3, Vec3, transpose
 
 
 class Half3(NamedTuple):
-    """L of a symmetric 3 x 3 matrix: the inverses of its diagonal, and its entries yx, zx, zy."""
+    """Cholesky factor L of a symmetric 3 x 3 matrix: the inverses of its diagonal, and its entries yx, zx, zy."""
 
     x: Scalar
     y: Scalar
@@ -21,7 +21,7 @@ class Half3(NamedTuple):
 
 
 class Half(NamedTuple):
-    """L = [[A, 0], [K, D]] of an inertia."""
+    """Cholesky factor L = [[A, 0], [K, D]] of an inertia."""
 
     A: Half3
     K: Matrix3
@@ -30,7 +30,7 @@ class Half(NamedTuple):
 
 @kernel
 def half_of_block(S: Symmetric3) -> Half3:
-    """L with L L^T = S, of a positive definite S (Cholesky)."""
+    """Return L with L L^T = S, for a positive definite S."""
     x = 1.0 / sqrt(S.xx)
     yx, zx = x * S.xy, x * S.xz
     y = 1.0 / sqrt(S.yy - yx * yx)
@@ -40,7 +40,7 @@ def half_of_block(S: Symmetric3) -> Half3:
 
 @kernel
 def down(L: Half3, b: Vec3) -> Vec3:
-    """L^-1 b."""
+    """Return L^-1 b."""
     x = L.x * b.x
     y = L.y * (b.y - L.yx * x)
     return Vec3(x, y, L.z * (b.z - L.zx * x - L.zy * y))
@@ -48,7 +48,7 @@ def down(L: Half3, b: Vec3) -> Vec3:
 
 @kernel
 def up(L: Half3, b: Vec3) -> Vec3:
-    """L^-T b."""
+    """Return L^-T b."""
     z = L.z * b.z
     y = L.y * (b.y - L.zy * z)
     return Vec3(L.x * (b.x - L.yx * y - L.zx * z), y, z)
@@ -56,7 +56,7 @@ def up(L: Half3, b: Vec3) -> Vec3:
 
 @kernel
 def half(M: Articulated) -> Half:
-    """L with L L^T = M, of a positive definite M."""
+    """Return L with L L^T = M, for a positive definite M."""
     A, Bt, D = half_of_block(M.A), transpose(M.B), M.D
     K = Matrix3(down(A, Bt.x), down(A, Bt.y), down(A, Bt.z))
     return Half(A, K, half_of_block(Symmetric3(
@@ -65,13 +65,13 @@ def half(M: Articulated) -> Half:
 
 @kernel
 def wrench_down(L: Half, W: Wrench) -> Wrench:
-    """L^-1 W."""
+    """Return L^-1 W."""
     t = down(L.A, W.torque)
     return Wrench(t, down(L.D, W.force - L.K @ t))
 
 
 @kernel
 def twist_up(L: Half, y: Wrench) -> Twist:
-    """L^-T y."""
+    """Return L^-T y."""
     v = up(L.D, y.force)
     return Twist(up(L.A, y.torque - v @ L.K), v)

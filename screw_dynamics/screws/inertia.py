@@ -1,6 +1,6 @@
-"""Inertias: of one rigid body, and of a body that carries movable ones. Both about the origin of their frame.
+"""Inertias of a rigid body, and of an articulated body, both about the origin of their frame.
 
-M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the center of mass; momenta are wrenches, M V."""
+M = [[Theta, m d~], [-m d~, m I]] in the body frame, with the center of mass d; momenta are wrenches, M V."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import Scalar, compiled_as, infix, kernel, linear, null
@@ -28,7 +28,7 @@ from .vectors import (
 class Inertia(NamedTuple):
     """Mass m (kg), moment m d (kg m), and rotational inertia Theta about the frame's origin (kg m^2).
 
-    About a common origin inertias add, which is why Theta is not taken about the center of mass."""
+    Inertias about a common origin are additive, which is why Theta is not about the center of mass."""
 
     mass: Scalar
     moment: Vec3
@@ -37,7 +37,7 @@ class Inertia(NamedTuple):
 
 @linear
 class Articulated(NamedTuple):
-    """The inertia [[A, B], [B^T, D]] of a body that carries movable bodies."""
+    """The articulated inertia [[A, B], [B^T, D]] of a body that carries movable bodies."""
 
     A: Symmetric3
     B: Matrix3
@@ -46,20 +46,20 @@ class Articulated(NamedTuple):
 
 @infix("@")
 def momentum(M: Inertia, V: Twist) -> Wrench:
-    """M V, the momentum of a body of inertia M moving with V."""
+    """Return M V, the momentum of a body of inertia M with the twist V."""
     return Wrench(M.rotational @ V.angular + cross(M.moment, V.linear),
                   M.mass * V.linear - cross(M.moment, V.angular))
 
 
 @infix("@")
 def articulated_momentum(M: Articulated, V: Twist) -> Wrench:
-    """M V."""
+    """Return M V."""
     return Wrench(M.A @ V.angular + M.B @ V.linear, V.angular @ M.B + M.D @ V.linear)
 
 
 @kernel
 def shifted(p: Vec3, M: Inertia) -> Inertia:
-    """Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about the point p, taken about the origin."""
+    """Return Ad_C^-T M Ad_C^-1 for C = (I, p): a rigid inertia about the point p, transformed to the origin."""
     moment = M.moment + M.mass * p
     g = M.moment + moment       # 2 S(h, p) + m S(p, p) = S(g, p) with S(a, b) = (a . b) I - (a b^T + b a^T) / 2
     return Inertia(M.mass, moment, M.rotational + multiple_of_identity(g @ p) - symmetric_product(g, p))
@@ -67,14 +67,15 @@ def shifted(p: Vec3, M: Inertia) -> Inertia:
 
 @kernel
 def moved(C: Pose, M: Inertia) -> Inertia:
-    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
+    """Return Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the reference frame."""
     return shifted(C.p, Inertia(M.mass, C.R @ M.moment, rotate_symmetric(C.R, M.rotational)))
 
 
 @kernel
 def inertia_rate(M: Inertia, V: Twist) -> Inertia:
-    """-ad_V^T M - M ad_V: the time derivative in a frame at rest of the inertia of a body that moves with V; of mass 0,
-    and its moment is the momentum."""
+    """Return -ad_V^T M - M ad_V: the time derivative, in a frame at rest, of the inertia of a body with the twist V.
+
+    Its mass is 0, and its moment is the momentum."""
     turn, h = cross_columns(V.angular, full(M.rotational)), 2.0 * M.moment      # w~ Theta, whose transpose is -Theta w~
     slide = multiple_of_identity(h @ V.linear) - symmetric_product(h, V.linear)
     return Inertia(null(V), (M @ V).force, symmetric(turn + transpose(turn)) + slide)
@@ -88,7 +89,7 @@ def articulated(M: Inertia) -> Articulated:
 
 @kernel
 def square(U: Wrench, d: Scalar) -> Articulated:
-    """U d U^T, of a wrench U: the inertia that a joint removes from an articulated body."""
+    """Return U d U^T of a wrench U: the inertia that a joint removes from an articulated body."""
     t, f = d * U.torque, d * U.force
     return Articulated(symmetric_outer(t, U.torque), outer(t, U.force), symmetric_outer(f, U.force))
 
@@ -99,7 +100,7 @@ def _articulated_update(A, X, U, d, added):
 
 
 def _frees(X: Twist, added: Scalar) -> str | None:
-    """"angular" or "linear" for a screw that is known to lie along z and to be of this kind, without added."""
+    """Return "angular" or "linear" for a constant screw of this kind along z, without added inertia; else None."""
     if any(type(x) is not float for x in (*X.angular, *X.linear, added)) or added:
         return None
     moves = [part for part in X._fields if any(getattr(X, part))]
@@ -108,11 +109,11 @@ def _frees(X: Twist, added: Scalar) -> str | None:
 
 @compiled_as(_articulated_update)
 def articulated_update(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
-    """Return a - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its
+    """Return A - U d U^T, U = A X and 1 / d = X^T U + added: the articulated inertia that a joint transmits to its
     parent.
 
-    (I - U d X^T) A X = 0 without added: about or along z alone a joint leaves a row and a column of zeros. Straight
-    lines leave them out, where loops subtract equal numbers."""
+    (I - U d X^T) A X = 0 without added inertia: a joint about or along z has a row and a column of zeros. Straight-line
+    code omits them, where loops subtract equal numbers."""
     rest, freed = A - square(U, d), _frees(X, added)
     S, B, D = rest.A, rest.B, rest.D
     if freed == "angular":
@@ -130,8 +131,10 @@ def _through(W, X, tau, added):
 
 @compiled_as(_through)
 def through(W: Wrench, X: Twist, tau: Scalar, added: Scalar) -> Wrench:
-    """Return the wrench W through a joint of effort tau = X^T W, when the joint's acceleration is not yet known:
-    without added it does not depend on it. Straight lines write the effort for its component along z."""
+    """Return the wrench W transmitted by a joint of effort tau = X^T W, before its acceleration is known.
+
+    Without added inertia W does not depend on the acceleration. Straight-line code uses the effort as its z
+    component."""
     (t, f), freed = W, _frees(X, added)
     if freed == "angular":
         return Wrench(Vec3(t.x, t.y, (1.0 / X.angular.z) * tau), f)
@@ -142,7 +145,7 @@ def through(W: Wrench, X: Twist, tau: Scalar, added: Scalar) -> Wrench:
 
 @kernel
 def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
-    """Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about the point p, taken about the origin.
+    """Return Ad_C^-T M Ad_C^-1 for C = (I, p): an articulated inertia about the point p, transformed to the origin.
 
     With G = B + p~ D it is [[A + p~ B^T - G p~, G], [G^T, D]], whose first block is symmetric."""
     B, D = M.B, M.D
@@ -158,8 +161,8 @@ def shifted_articulated(p: Vec3, M: Articulated) -> Articulated:
 
 
 class Factors(NamedTuple):
-    """L D L^T of a symmetric 3 x 3 matrix: the inverses of D, and the entries yx, zx, zy of L below its diagonal of
-    ones."""
+    """L D L^T of a symmetric 3 x 3 matrix: the inverses of D, and the entries yx, zx, zy of the unit lower triangular
+    L."""
 
     x: Scalar
     y: Scalar
@@ -181,7 +184,7 @@ def factors(S: Symmetric3) -> Factors:
 
 @kernel
 def solved(F: Factors, b: Vec3) -> Vec3:
-    """S^-1 b, of the matrix S that was factorized."""
+    """Return S^-1 b, for the factorized matrix S."""
     y = b.y - F.yx * b.x
     z = F.z * (b.z - F.zx * b.x - F.zy * y)
     y = F.y * y - F.zy * z
@@ -190,7 +193,7 @@ def solved(F: Factors, b: Vec3) -> Vec3:
 
 @kernel
 def velocity(M: Articulated, W: Wrench) -> Twist:
-    """M^-1 W, of a positive definite M: the twist whose momentum is W; by blocks, D - B^T A^-1 B the second pivot."""
+    """Return M^-1 W for a positive definite M: the twist whose momentum is W, by blocks with the Schur complement."""
     A, Bt = factors(M.A), transpose(M.B)
     X = Matrix3(solved(A, Bt.x), solved(A, Bt.y), solved(A, Bt.z))                  # (A^-1 B)^T
     w = solved(A, W.torque)

@@ -1,7 +1,7 @@
-"""The motion of a joint: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X.
+"""Joint motion: C(q) = B exp(X q), the pose of a body in its parent, for any constant screw X.
 
-In a frame on its axis every screw lies along z (Chasles). The recursions use such a frame for each body: in it exp(X q)
-is a rotation about z and a translation along it, and most entries of X are 0."""
+In a frame on its axis every screw is along z (Chasles). The recursions use such a frame for each body: exp(X q) is then
+a rotation about z and a translation along it, and most entries of X are 0."""
 from typing import NamedTuple
 
 from screw_dynamics.numba_internals.compiler import overload, types
@@ -16,7 +16,8 @@ from .vectors import ColumnsXY, ColumnZ, Matrix3, Nothing, Vec3, cross, tilde, t
 
 @value
 class Joint(NamedTuple):
-    """B exp(X q) laid out for evaluation: R = R0 + c R1 + s R2, p = p0 + c p1 + s p2 + q p3, (s, c) = sin, cos(rate q).
+    """B exp(X q) in a form for evaluation: R = R0 + c R1 + s R2, p = p0 + c p1 + s p2 + q p3, (s, c) = sin, cos(rate
+    q).
 
     The same expressions hold for revolute, prismatic and helical joints, and for multiples of their screws."""
 
@@ -45,8 +46,8 @@ class AxialJoint(NamedTuple):
 
 
 def joint(B: Pose, X: Twist) -> Joint:
-    """Return the joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q =
-    0.
+    """Return the joint of screw X (in the body frame, per rad or m of q), with the pose B of its body in its parent at
+    q = 0.
 
     With X = (w, v), n = |w| and e = w / n: exp(X q) rotates about e by n q, [MK] (69)."""
     one = Matrix3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
@@ -54,7 +55,7 @@ def joint(B: Pose, X: Twist) -> Joint:
     per = 1.0 / rate if rate != 0 else 0.0
     e, v, R = tilde(per * X.angular), per * X.linear, matrix(B.R)
     ee = e @ e
-    slide = X.linear + ee @ X.linear                            # along the axis; all of it if there is no rotation
+    slide = X.linear + ee @ X.linear                            # along the axis; all of it without rotation
     return Joint(rate, R @ (one + ee), R @ -ee, R @ e, B.p + R @ (e @ v), R @ -(e @ v), R @ -(ee @ v), R @ slide)
 
 
@@ -67,12 +68,12 @@ def axial_joint(B: Pose, X: Twist) -> Joint:
 
 
 class Placement(NamedTuple):
-    """In place of a coordinate: the pose of a body in its parent, where it does not follow from one number.
+    """Replacement of a coordinate: the pose of a body in its parent, if it is not a function of one number.
 
-    A joint of k degrees of freedom whose configuration is an element of a group moves k bodies, all but the last
-    massless, one screw each. The pose of the first in its parent is that of the joint, B g T; those of the others are
-    constant. inner: 1 for these others, 2 for those of them whose origin is that of the body before, 3 for the last of
-    six of one origin, of a free joint to the world; else 0."""
+    A joint of k degrees of freedom whose configuration is an element of a group moves k bodies with one screw each, all
+    but the last massless. The pose of the first in its parent is that of the joint, B g T; those of the others are
+    constant. inner: 1 for these others, 2 if the origin of such a body is that of the body before, 3 for the last of
+    the six bodies, with one origin, of a free joint to the world; else 0."""
 
     C: Pose
     inner: int
@@ -86,7 +87,7 @@ def _pose(E, q):
 
 
 def pose(E: Joint, q: Scalar | Placement) -> Pose:
-    """C(q), [MK] (8), of a coordinate; of a Placement the pose that it holds."""
+    """Return C(q), [MK] (8), for a coordinate, or the pose in a Placement."""
     return q.C if isinstance(q, Placement) else _pose(E, q)
 
 
@@ -116,8 +117,8 @@ def _compiled_in_place(q):
 
 
 def is_free(q: Scalar | Placement) -> bool:
-    """Return True if the body is the last of a free joint to the world, with its five massless ones before it, all of
-    one origin."""
+    """Return True if the body is the last one of a free joint to the world, after five massless bodies with the same
+    origin."""
     return isinstance(q, Placement) and q.inner == 3
 
 
@@ -127,9 +128,9 @@ def _compiled_is_free(q):
 
 
 def on_axis(X: Twist) -> tuple[Pose, Twist]:
-    """Return the pose of a frame on the axis of screw X, z along it, and X in that frame.
+    """Return the pose of a frame on the axis of screw X, with z along it, and X in that frame.
 
-    Of all such frames it is the nearest: origin and axes are kept where they already fit."""
+    It is the nearest such frame: origin and axes are kept where they already fit."""
     w, v = X.angular, X.linear
     turns = any(x != 0 for x in w)
     axis = w if turns else v

@@ -1,8 +1,8 @@
-"""Vectors and inertias carried through a joint, by its rotation R = B exp(z~ q) or by its factors one after the other.
+"""Transformation of vectors and inertias through a joint, by its rotation R = B exp(z~ q), or by its two factors.
 
-In loops R is formed once, a full matrix. In the straight lines of one robot the factors are known: where B is a turn
-about one axis, or exchanges axes, to apply the one and then the other takes fewer operations than their product. So
-the functions here have two meanings: in compiled code, and for numbers that are not known, they apply R."""
+Loops compute R once, a full matrix. In straight-line code for one robot the factors are known: if B is a rotation about
+one axis, or a permutation of axes, applying both factors takes fewer operations than their product. The functions here
+have two implementations: in compiled code, and for numbers that are not constants, they apply R."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,20 +15,20 @@ from .se3 import Pose, Twist, Wrench
 from .so3 import Rotation, rotate_matrix, rotate_symmetric
 from .vectors import Matrix3, Symmetric3, Vec3, cross
 
-NEGLIGIBLE = 1e-15      # in a rotation, and relative to the shift along z in one across it
+NEGLIGIBLE = 1e-15      # tolerance of rotations, and relative one of shifts across z
 
 
 class Turn(NamedTuple):
-    """B, and the sine and cosine of the turn about z; those of B too, if it is a turn about x by no right angle, as in
-    Denavit and Hartenberg's convention."""
+    """B, and the sine and cosine of the rotation about z; those of B, too, if it is a rotation about x, but not by a
+    right angle, as in Denavit and Hartenberg's convention."""
 
     B: Rotation
     about_z: tuple[Scalar, Scalar]
     about_x: tuple[float, float] | None
 
     def shifts(self, p: Vec3) -> tuple[Vec3, Vec3] | None:
-        """Return the shift p of this convention as one along x, and one along the z axis that the turn about x leaves;
-        None where it is not known to be that."""
+        """Return the shift p of this convention as one along x, and one along the z axis after the rotation about x;
+        None if it is not known to have that form."""
         if self.about_x is None or type(p.y) is not float or type(p.z) is not float:
             return None
         s, c = self.about_x
@@ -39,8 +39,7 @@ class Turn(NamedTuple):
 
 
 def turn(E: Joint, q: Scalar | Placement) -> Turn | None:
-    """Return the factors of a joint about or along z whose B is known and has a row with one entry; None of any
-    other."""
+    """Return the factors of a joint about or along z, if B is constant and has a row with one entry; else None."""
     if isinstance(q, Placement) or any(type(x) is not float for row in (*E.R0, *E.R1) for x in row):
         return None
     B = Rotation(*(Vec3(xy.x, xy.y, z.z) for xy, z in zip(E.R1, E.R0, strict=True)))
@@ -50,7 +49,8 @@ def turn(E: Joint, q: Scalar | Placement) -> Turn | None:
 
 
 def _about_x(B):
-    """Sine and cosine of B, if it is to rounding a turn about x by no right angle."""
+    """Return the sine and cosine of B, if it is a rotation about x, not by a right angle, to machine precision; else
+    None."""
     (xx, xy, xz), (yx, c, yz), (zx, s, zz) = B
     defects = (xx - 1.0, xy, xz, yx, zx, yz + s, zz - c, s * s + c * c - 1.0)
     return (s, c) if s and c and max(map(abs, defects)) <= NEGLIGIBLE else None
@@ -58,13 +58,13 @@ def _about_x(B):
 
 # ------------------------------------------------------------------------------------------------- one axis at a time
 def about_z(angle: tuple[Scalar, Scalar], a: Vec3) -> Vec3:
-    """R a for a turn about z of this sine and cosine."""
+    """Return R a for a rotation about z with this sine and cosine."""
     s, c = angle
     return Vec3(c * a.x - s * a.y, s * a.x + c * a.y, a.z)
 
 
 def symmetric_about_z(angle: tuple[Scalar, Scalar], S: Symmetric3) -> Symmetric3:
-    """R S R^T. With w = s (xx - yy) + 2 c xy the entries are xx - s w, c w - xy and yy + s w."""
+    """Return R S R^T. With w = s (xx - yy) + 2 c xy the entries are xx - s w, c w - xy and yy + s w."""
     s, c = angle
     w = s * (S.xx - S.yy) + (2.0 * c) * S.xy
     sw = s * w
@@ -72,7 +72,7 @@ def symmetric_about_z(angle: tuple[Scalar, Scalar], S: Symmetric3) -> Symmetric3
 
 
 def matrix_about_z(angle: tuple[Scalar, Scalar], A: Matrix3) -> Matrix3:
-    """R A R^T, in the same way."""
+    """Return R A R^T, in the same way."""
     (s, c), x, y, z = angle, A.x, A.y, A.z
     w = s * (x.x - y.y) + c * (x.y + y.x)
     sw, cw = s * w, c * w
@@ -81,7 +81,7 @@ def matrix_about_z(angle: tuple[Scalar, Scalar], A: Matrix3) -> Matrix3:
 
 
 def _x_last(a):
-    """Components along y, z and x, so that what turns about x turns about the last of them."""
+    """Return the components along y, z and x: a rotation about x becomes one about the last axis."""
     return Vec3(a.y, a.z, a.x)
 
 
@@ -90,18 +90,18 @@ def _x_first(a):
 
 
 def about_x(angle: tuple[Scalar, Scalar], a: Vec3) -> Vec3:
-    """R a for a turn about x."""
+    """Return R a for a rotation about x."""
     return _x_first(about_z(angle, _x_last(a)))
 
 
 def symmetric_about_x(angle: tuple[Scalar, Scalar], S: Symmetric3) -> Symmetric3:
-    """R S R^T for a turn about x."""
+    """Return R S R^T for a rotation about x."""
     S = symmetric_about_z(angle, Symmetric3(S.yy, S.yz, S.xy, S.zz, S.xz, S.xx))
     return Symmetric3(S.zz, S.xz, S.yz, S.xx, S.xy, S.yy)
 
 
 def matrix_about_x(angle: tuple[Scalar, Scalar], A: Matrix3) -> Matrix3:
-    """R A R^T for a turn about x."""
+    """Return R A R^T for a rotation about x."""
     A = matrix_about_z(angle, Matrix3(_x_last(A.y), _x_last(A.z), _x_last(A.x)))
     return Matrix3(_x_first(A.z), _x_first(A.x), _x_first(A.y))
 
@@ -114,7 +114,7 @@ def _turned(E, q, R, a):
 
 @compiled_as(_turned)
 def turned(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
-    """R a, R the rotation of the joint."""
+    """Return R a, with the rotation R of the joint."""
     factors = turn(E, q)
     if factors is None or factors.about_x is None:
         return R @ a
@@ -128,7 +128,7 @@ def _turned_back(E, q, R, a):
 
 @compiled_as(_turned_back)
 def turned_back(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
-    """R^T a, R the rotation of the joint."""
+    """Return R^T a, with the rotation R of the joint."""
     factors = turn(E, q)
     if factors is None or factors.about_x is None:
         return a @ R
@@ -138,7 +138,7 @@ def turned_back(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
 
 
 def _turning(rotated: Callable, about_z: Callable, about_x: Callable) -> Callable:
-    """R A R^T for one kind of A and the rotation R of a joint: `rotated` by R, or about one axis at a time."""
+    """Return a function for R A R^T with the rotation R of a joint: `rotated` by R, or about one axis at a time."""
     @kernel
     def by_rotation(E, q, R, A):
         return rotated(R, A)
@@ -160,7 +160,7 @@ turned_matrix = _turning(rotate_matrix, matrix_about_z, matrix_about_x)         
 
 @kernel
 def oriented(E: Joint, q: Scalar | Placement, R: Rotation, S: Rotation) -> Rotation:
-    """R S, S the rotation of the joint and R that of the parent in another frame."""
+    """Return R S, with the rotation S of the joint and the parent's rotation R in another frame."""
     return Rotation(turned_back(E, q, S, R.x), turned_back(E, q, S, R.y), turned_back(E, q, S, R.z))
 
 
@@ -171,8 +171,10 @@ def _offset(E, q, p, R, S):
 
 @compiled_as(_offset)
 def offset(E: Joint, q: Scalar | Placement, p: Vec3, R: Rotation, S: Rotation) -> Vec3:
-    """R p, the vector p from the parent's origin to that of a body, in another frame, in which their orientations are R
-    and S. What of p lies along the joint's axis is along that of S."""
+    """Return R p, the vector p from the parent's origin to that of a body, in another frame.
+
+    The orientations of parent and body in that frame are R and S. The part of p along the joint's axis is along that of
+    S."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(p)
     return R @ shifts[0] + S @ shifts[1] if shifts else R @ p
@@ -185,9 +187,10 @@ def _point_acceleration(E, q, C, a, S, own):
 
 @compiled_as(_point_acceleration)
 def point_acceleration(E: Joint, q: Scalar | Placement, C: Pose, a: Vec3, S: Matrix3, own: Matrix3) -> Vec3:
-    """R^T (a + S p): the acceleration, in the body frame, of the point of the parent in which the body's origin is,
-    from that of the parent's origin and S = w'~ + w~ w~ of the parent. own: S of the body, which does the same to
-    vectors along the joint's axis."""
+    """Return R^T (a + S p): the acceleration, in the body frame, of the point of the parent at the body's origin.
+
+    a: acceleration of the parent's origin. S = w'~ + w~ w~ of the parent. own: S of the body, which has the same effect
+    on vectors along the joint's axis."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
@@ -197,7 +200,7 @@ def point_acceleration(E: Joint, q: Scalar | Placement, C: Pose, a: Vec3, S: Mat
 
 @kernel
 def composed(E: Joint, q: Scalar | Placement, C: Pose, D: Pose) -> Pose:
-    """C D, D the pose of the joint and C that of the parent in another frame."""
+    """Return C D, with the pose D of the joint and the parent's pose C in another frame."""
     R = oriented(E, q, C.R, D.R)
     return Pose(R, C.p + offset(E, q, D.p, C.R, R))
 
@@ -209,7 +212,7 @@ def _motion_to_child(E, q, C, V):
 
 @compiled_as(_motion_to_child)
 def motion_to_child(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist:
-    """Ad_C^-1 V: a twist of the parent's frame, in the body frame, C the pose of the joint."""
+    """Return Ad_C^-1 V: a twist of the parent's frame, in the body frame, with the pose C of the joint."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
@@ -228,7 +231,7 @@ def _force_to_parent(E, q, C, W):
 
 @compiled_as(_force_to_parent)
 def force_to_parent(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wrench:
-    """Ad_C^-T W: a wrench of the body frame, in the parent's."""
+    """Return Ad_C^-T W: a wrench of the body frame, in the parent's frame."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
@@ -241,7 +244,7 @@ def force_to_parent(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wren
 
 @kernel
 def inertia_to_parent(E: Joint, q: Scalar | Placement, C: Pose, M: Inertia) -> Inertia:
-    """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the parent's."""
+    """Return Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the parent's frame."""
     return shifted(C.p, Inertia(M.mass, turned(E, q, C.R, M.moment), turned_symmetric(E, q, C.R, M.rotational)))
 
 
@@ -254,9 +257,10 @@ def _articulated_to_parent(E, q, C, M):
 
 @compiled_as(_articulated_to_parent)
 def articulated_to_parent(E: Joint, q: Scalar | Placement, C: Pose, M: Articulated) -> Articulated:
-    """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the parent's.
+    """Return Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the parent's frame.
 
-    In Denavit and Hartenberg's convention as by McMillan and Orin (1995): a screw motion along z, then one along x."""
+    In Denavit and Hartenberg's convention it follows McMillan and Orin (1995): a screw motion along z, then one along
+    x."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:

@@ -45,7 +45,7 @@ class Twist(NamedTuple):
 
 @form_of(Twist)
 class Axial(NamedTuple):
-    """A screw along the z axis of its frame, as every screw is in a frame on its axis."""
+    """A screw along the z axis of its frame, the form of every screw in a frame on its axis."""
 
     angular: AlongZ
     linear: AlongZ
@@ -87,7 +87,7 @@ def identity(like: Scalar) -> Pose:
 
 @infix("@")
 def compose(C: Pose, D: Pose) -> Pose:
-    """Return C D, the pose of c in a, for C the pose of b in a and D the pose of c in b."""
+    """Return C D, the pose of c in a, with the pose C of b in a and the pose D of c in b."""
     return Pose(C.R @ D.R, C.p + C.R @ D.p)
 
 

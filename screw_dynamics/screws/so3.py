@@ -1,6 +1,6 @@
 """The rotation group SO(3): exp, log and the differential of exp. Rotation vectors xi in rad, |xi| the angle.
 
-Every function is total: the coefficients near the angles 0 and pi are handled once, in `stumpff` and `log`.
+Every function accepts all arguments: coefficients near the angles 0 and pi are handled in `stumpff` and `log`.
 Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1."""
 from typing import NamedTuple
 
@@ -99,7 +99,7 @@ def rotate_symmetric(R: Rotation, S: Symmetric3) -> Symmetric3:
 
 
 class Stumpff(NamedTuple):
-    """The Stumpff numbers c_k of x = ``|xi|^2``, k = 1 ... 6: all that exp and dexp need.
+    """The Stumpff numbers c_k of x = ``|xi|^2``, k = 1 ... 6, for exp and dexp.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def stumpff(x: Scalar) -> Stumpff:
     """
     near = x < SERIES
     one = 0.0 * x + 1.0                                                  # makes constants exact for any kind of scalar
-    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form gets only arguments that suit it
+    y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form only gets suitable arguments
     odd = even = one
     for k in (28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0):
         odd = 1.0 - y * odd / (k * (k + 1.0))
@@ -176,8 +176,9 @@ def exp(xi: Vec3) -> Rotation:
 
 @kernel
 def quaternion(R: Rotation) -> tuple[Vec3, Scalar]:
-    """Return a quaternion (v, w) of R, v the vector part, of any length, w >= 0: formed by its largest component, so
-    that no angle loses digits."""
+    """Return a quaternion (v, w) of R of any length, with the vector part v and w >= 0.
+
+    It is computed from its largest component, which is accurate at all angles."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     w = 1.0 + xx + yy + zz
     v = Vec3(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)                # the quaternion (w, v) times 4w
@@ -216,15 +217,16 @@ class Turn(NamedTuple):
 
 @kernel
 def turn(R: Rotation) -> Turn:
-    """log R and its differential."""
+    """Return log R and its differential."""
     v, w = quaternion(R)
     return turn_of_quaternion(v, w)
 
 
 @kernel
 def turn_of_quaternion(v: Vec3, w: Scalar) -> Turn:
-    """Return log R and c of a quaternion w + v of any length but 0: the half angle h is 8 arctan of tan h/8, by its
-    series, as lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    """Return log R and c of a quaternion w + v of any length but 0.
+
+    The half angle h is 8 arctan of tan h/8, by its series, as lanes have no arctan2. c = (1 - h cot h) / (4 h^2)."""
     unit = 1.0 / sqrt(w * w + v @ v)
     unit = where(w < 0.0, -unit, unit)
     v, w = unit * v, unit * w
@@ -248,7 +250,7 @@ def turn_of_quaternion(v: Vec3, w: Scalar) -> Turn:
 
 @kernel
 def of_quaternion(v: Vec3, w: Scalar) -> Rotation:
-    """R of the quaternion w + v, v the vector part, of any length but 0: I + s (w v~ + v~^2), s = 2 / (w^2 + |v|^2)."""
+    """Return R of the quaternion w + v of any length but 0: I + s (w v~ + v~^2), s = 2 / (w^2 + |v|^2)."""
     s = 2.0 / (w * w + v @ v)
     a, b = (s * w) * v, s * v
     one = 1.0 - b @ v                                              # s v~^2 = s v v^T - s |v|^2 I

@@ -33,7 +33,7 @@ class Matrix3(NamedTuple):
 
 @form_of(Vec3)
 class InPlaneXY(NamedTuple):
-    """A vector in the plane of x and y."""
+    """A vector in the x-y plane."""
 
     x: Scalar
     y: Scalar
@@ -51,7 +51,7 @@ class Nothing(NamedTuple):
 
 @form_of(Matrix3)
 class ColumnZ(NamedTuple):
-    """A matrix with nothing but its third column."""
+    """A matrix with only its third column."""
 
     x: AlongZ
     y: AlongZ
@@ -60,7 +60,7 @@ class ColumnZ(NamedTuple):
 
 @form_of(Matrix3)
 class ColumnsXY(NamedTuple):
-    """A matrix with nothing in its third column."""
+    """A matrix without its third column."""
 
     x: InPlaneXY
     y: InPlaneXY
@@ -100,13 +100,13 @@ def tilde(a: Vec3) -> Matrix3:
 
 @kernel
 def cross_columns(a: Vec3, B: Matrix3) -> Matrix3:
-    """a~ B: a crossed with every column of B."""
+    """Return a~ B: a crossed with every column of B."""
     return Matrix3(a.y * B.z - a.z * B.y, a.z * B.x - a.x * B.z, a.x * B.y - a.y * B.x)
 
 
 @kernel
 def cross_rows(B: Matrix3, a: Vec3) -> Matrix3:
-    """B a~: every row of B crossed with a."""
+    """Return B a~: every row of B crossed with a."""
     return Matrix3(cross(B.x, a), cross(B.y, a), cross(B.z, a))
 
 
@@ -118,13 +118,13 @@ def outer(a: Vec3, b: Vec3) -> Matrix3:
 
 @infix("@")
 def multiply_vector(A: Matrix3, b: Vec3) -> Vec3:
-    """Return a b."""
+    """Return A b."""
     return Vec3(A.x @ b, A.y @ b, A.z @ b)
 
 
 @infix("@")
 def multiply_transposed(a: Vec3, B: Matrix3) -> Vec3:
-    """a^T B, which is B^T a."""
+    """Return a^T B, which is B^T a."""
     return a.x * B.x + a.y * B.y + a.z * B.z
 
 
@@ -136,7 +136,7 @@ def multiply_matrix(A: Matrix3, B: Matrix3) -> Matrix3:
 
 @infix("@")
 def multiply_symmetric(S: Symmetric3, b: Vec3) -> Vec3:
-    """S b."""
+    """Return S b."""
     return Vec3(S.xx * b.x + S.xy * b.y + S.xz * b.z,
                 S.xy * b.x + S.yy * b.y + S.yz * b.z,
                 S.xz * b.x + S.yz * b.y + S.zz * b.z)
@@ -144,7 +144,7 @@ def multiply_symmetric(S: Symmetric3, b: Vec3) -> Vec3:
 
 @kernel
 def transpose(A: Matrix3) -> Matrix3:
-    """Return a^T."""
+    """Return A^T."""
     return Matrix3(Vec3(A.x.x, A.y.x, A.z.x), Vec3(A.x.y, A.y.y, A.z.y), Vec3(A.x.z, A.y.z, A.z.z))
 
 
@@ -156,25 +156,25 @@ def full(S: Symmetric3) -> Matrix3:
 
 @kernel
 def symmetric(A: Matrix3) -> Symmetric3:
-    """Return a matrix known to be symmetric, from its upper triangle."""
+    """Return a matrix that is symmetric, from its upper triangle."""
     return Symmetric3(A.x.x, A.x.y, A.x.z, A.y.y, A.y.z, A.z.z)
 
 
 @kernel
 def symmetric_outer(a: Vec3, b: Vec3) -> Symmetric3:
-    """a b^T by its upper triangle, for a multiple a of b."""
+    """Return a b^T by its upper triangle, for a multiple a of b."""
     return Symmetric3(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z)
 
 
 @kernel
 def symmetric_product(a: Vec3, b: Vec3) -> Symmetric3:
-    """(a b^T + b a^T) / 2, so that its quadratic form is (a . u)(b . u)."""
+    """Return (a b^T + b a^T) / 2, whose quadratic form is (a . u)(b . u)."""
     return Symmetric3(a.x * b.x, 0.5 * (a.x * b.y + a.y * b.x), 0.5 * (a.x * b.z + a.z * b.x),
                       a.y * b.y, 0.5 * (a.y * b.z + a.z * b.y), a.z * b.z)
 
 
 @kernel
 def multiple_of_identity(a: Scalar) -> Symmetric3:
-    """a I, symmetric."""
+    """Return a I, symmetric."""
     zero = 0.0 * a
     return Symmetric3(a, zero, zero, a, zero, a)

@@ -1,7 +1,7 @@
-"""Costates: how a cost changes with each state of a motion, and what that makes of its efforts.
+"""Adjoint recursion: the derivatives of a cost by each state of a motion, and by its efforts.
 
-Of x+ = F (x, u) and a cost with the derivatives g by (x, u), backwards: (lambda, by u) = g + F^T lambda+. One sweep,
-whatever the number of efforts."""
+For x+ = F (x, u) and a cost with the derivatives g by (x, u), backwards: (lambda, by u) = g + F^T lambda+. A single
+pass, for any number of efforts."""
 import numpy as np
 
 from screw_dynamics.numbers.tables import block
@@ -12,8 +12,10 @@ from .matrix_products import add_combination, padded, rows, rows_of
 
 @kernel
 def costates(F: np.ndarray, g: np.ndarray, found: np.ndarray, memory: np.ndarray) -> None:
-    """F (P, N, x, padded(w)) and g (P, N + 1, padded(w)): found (P, N + 1, padded(w)) becomes the derivatives of the
-    cost by states and efforts, those after them being what they make of them; memory: padded(w) + x numbers."""
+    """Set found (P, N + 1, padded(w)) to the total derivatives of the cost by states and efforts.
+
+    F (P, N, x, padded(w)); g (P, N + 1, padded(w)): partial derivatives, by states and efforts, of the cost; memory:
+    padded(w) + x numbers."""
     P, N, x, w = F.shape
     line, row, after = block(0.0, (w,), memory, 0), rows(memory, 0, 1, w), block(0.0, (x,), memory, padded(w))
     for p in range(P):
@@ -31,9 +33,10 @@ def costates(F: np.ndarray, g: np.ndarray, found: np.ndarray, memory: np.ndarray
 @kernel
 def euler_costates(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray, found: np.ndarray,
                    memory: np.ndarray) -> None:
-    """Compute what `costates` does for steps qd+ = qd + h qdd, q+ = q + h qd+, from the derivatives (P, N, n, n) of
-    accelerations, without their F: (lambda_q, lambda_qd, by u) = g + (lambda_q+ + r by_q, lambda_qd+ + h lambda_q+ + r
-    by_qd, r by_tau), r = h (lambda_qd+ + h lambda_q+); memory: n numbers."""
+    """Compute `costates` for steps qd+ = qd + h qdd, q+ = q + h qd+, from the derivatives of accelerations.
+
+    by_q, by_qd, by_tau (P, N, n, n); F is not formed: (lambda_q, lambda_qd, by u) = g + (lambda_q+ + r by_q, lambda_qd+
+    + h lambda_q+ + r by_qd, r by_tau), r = h (lambda_qd+ + h lambda_q+); memory: n numbers."""
     P, N, n, _ = by_q.shape
     r = block(0.0, (n,), memory, 0)
     for p in range(P):

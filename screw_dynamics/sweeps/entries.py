@@ -1,4 +1,4 @@
-"""Sweeps as machine code that Python calls with arrays."""
+"""Compiled recursions, called from Python with arrays."""
 from collections.abc import Callable
 from functools import cache
 
@@ -18,7 +18,7 @@ from .matrix_products import padded
 from .riccati import sweep
 from .riccati_memory import TOLD, Feedback, Motions, sizes, work_numbers
 
-FEW = 2                 # motions that take less time one after the other than on lanes
+FEW = 2                 # motions that take less time sequentially than on lanes
 
 
 def form_of_riccati(lanes: bool) -> Form:
@@ -36,15 +36,16 @@ def form_of_riccati(lanes: bool) -> Form:
 
 @cache
 def entry_of_riccati(lanes: bool) -> Callable:
-    """Return the entry point of form_of_riccati."""
+    """Return the compiled function of form_of_riccati."""
     return function(form_of_riccati(lanes))
 
 
 def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None, change: bool = True,
             K: np.ndarray | None = None) -> Feedback:
-    """Return the Feedback of Motions in contiguous arrays, D (1, ...) if it is the same for all; side (P, N, m): where
-    the efforts are at first, FREE by default; change: whether z is wanted; K: where that of the Feedback is to be, an
-    array with zeros in its padding."""
+    """Return the Feedback of Motions in contiguous arrays. D (1, ...) is common to all motions.
+
+    side (P, N, m): initial sides of the efforts, FREE by default; change: True to compute z; K: output array for that
+    of the Feedback, with zeros in its padding."""
     P, N, m = given.lower.shape
     x = given.gap.shape[2]
     side = np.full((P, N, m), FREE) if side is None else side.copy()
@@ -78,13 +79,13 @@ def form_of_costates() -> Form:
 
 @cache
 def entry_of_costates() -> Callable:
-    """Return the entry point of form_of_costates."""
+    """Return the compiled function of form_of_costates."""
     return function(form_of_costates())
 
 
 def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """Return the derivatives (..., N + 1, padded(w)) of costs by states and efforts, of F (..., N, x, padded(w)) and g
-    as these: see costates.py."""
+    """Return the derivatives (..., N + 1, padded(w)) of costs by states and efforts, for F (..., N, x, padded(w)) and g
+    of the shape of the result: see costates.py."""
     given, run = (F.reshape(-1, *F.shape[-3:]), g.reshape(-1, *g.shape[-2:])), entry_of_costates()
     found = np.empty(given[1].shape)
 
@@ -97,7 +98,7 @@ def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.
 
 
 def form_of_euler_costates() -> Form:
-    """Return the Form of the adjoint recursion of steps by semi-implicit Euler, `euler_costates`."""
+    """Return the Form of the adjoint recursion for semi-implicit Euler steps, `euler_costates`."""
     @compiled("costates of euler steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, g, found, memory):
         euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
@@ -107,13 +108,13 @@ def form_of_euler_costates() -> Form:
 
 @cache
 def entry_of_euler_costates() -> Callable:
-    """Return the entry point of form_of_euler_costates."""
+    """Return the compiled function of form_of_euler_costates."""
     return function(form_of_euler_costates())
 
 
 def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray,
                             threads: int | None = None) -> np.ndarray:
-    """costates_of, of derivatives (..., N, n, n) of accelerations: see euler_costates."""
+    """Return costates_of for derivatives (..., N, n, n) of accelerations: see euler_costates."""
     N, n = g.shape[-2] - 1, by_q.shape[-1]
     given = [np.broadcast_to(x, by_q.shape).reshape(-1, N, n, n) for x in (by_q, by_qd, by_tau)]
     g, run = np.ascontiguousarray(g), entry_of_euler_costates()
@@ -129,7 +130,7 @@ def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndar
 
 
 def form_of_euler_steps() -> Form:
-    """Return the Form of the derivatives of steps by semi-implicit Euler, `euler_steps`."""
+    """Return the Form of the derivatives of semi-implicit Euler steps, `euler_steps`."""
     @compiled("derivatives of steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, F):
         euler_steps(by_q, by_qd, by_tau, h, F)
@@ -139,13 +140,14 @@ def form_of_euler_steps() -> Form:
 
 @cache
 def entry_of_euler_steps() -> Callable:
-    """Return the entry point of form_of_euler_steps."""
+    """Return the compiled function of form_of_euler_steps."""
     return function(form_of_euler_steps())
 
 
 def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, whole: bool = True
                                ) -> np.ndarray:
-    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations, or its last n rows: see euler_steps.py."""
+    """Return F (..., 2 n, padded(3 n)), or its last n rows, for derivatives (..., n, n) of accelerations: see
+    euler_steps.py."""
     lead, n = by_q.shape[:-2], by_q.shape[-1]
     F = np.empty((*lead, (1 + whole) * n, padded(3 * n)))
     given = ((x if x.shape == by_q.shape else np.broadcast_to(x, by_q.shape)).reshape(-1, n, n)

@@ -1,4 +1,4 @@
-"""The derivatives of steps qd+ = qd + h qdd, q+ = q + h qd+, from those of the accelerations: F = (q+, qd+) by (q, qd,
+"""Derivatives of steps qd+ = qd + h qdd, q+ = q + h qd+, from those of the accelerations: F = (q+, qd+) by (q, qd,
 tau)."""
 import numpy as np
 
@@ -7,8 +7,8 @@ from screw_dynamics.numbers.values import kernel
 
 @kernel
 def euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, F: np.ndarray) -> None:
-    """F (N, 2 n, padded(3 n)) becomes (1 h, 0 1) + (h^2, h) x the derivatives (N, n, n) of accelerations, with zeros in
-    its padding; or, of n rows, those of the velocities alone."""
+    """Set F (N, 2 n, padded(3 n)) to (1 h, 0 1) + (h^2, h) x the derivatives (N, n, n) of accelerations, with zeros in
+    its padding. F with n rows has the derivatives of the velocities only."""
     N, n, _ = by_q.shape
     above = F.shape[1] - n
     for s in range(N):

@@ -1,7 +1,7 @@
-"""Products of small matrices, of one problem or of as many as a lane has places.
+"""Products of small matrices, of one problem or of several on SIMD lanes.
 
-The rows of a matrix (a, b) are lanes: of one problem WIDTH entries of a row at once, padded with zeros, and of problems
-side by side an entry of each. So one source has vector operations for both."""
+The rows of a matrix (a, b) are lanes. For one problem a lane has WIDTH entries of a row, padded with zeros; for several
+problems it has one entry of each. The same source is vectorized for both."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,11 +13,11 @@ from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, noinline
 
-AT_ONCE = 4         # rows: as many sums as registers of AVX2 hold beside what they are made of
+AT_ONCE = 4         # rows: as many sums as AVX2 registers hold beside their operands
 
 
 class Matrix(NamedTuple):
-    """A matrix (a, b) in memory: its entries, (a, b) and those that pad it, and the lanes of its rows."""
+    """A matrix (a, b) in memory: its entries, (a, b) with padding, and the lanes of its rows."""
 
     entries: np.ndarray
     rows: Any
@@ -31,7 +31,7 @@ def padded(b: int) -> int:
 
 @kernel
 def held(unit: int) -> int:
-    """Return the number of entries of a row, each of so many problems, that a lane holds."""
+    """Return the number of entries of a row, each of `unit` problems, in a lane."""
     return WIDTH // unit
 
 
@@ -43,7 +43,7 @@ def row_numbers(unit: int, b: int) -> int:
 
 @kernel
 def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
-    """Return a matrix of scalars of the kind of `like` in memory from a position on."""
+    """Return a matrix of scalars of the type of `like` in memory, beginning at `start`."""
     numbers = row_numbers(lane_count(like), b)
     return Matrix(block(like, (a, numbers // lane_count(like)), memory, start),
                   block(lane(), (a, numbers // WIDTH), memory, start))
@@ -51,7 +51,7 @@ def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
 
 @kernel
 def rows(memory: np.ndarray, start: int, a: int, b: int) -> np.ndarray:
-    """Return the rows of a matrix of numbers in memory from a position on, as lanes."""
+    """Return the rows of a matrix of numbers in memory, beginning at `start`, as lanes."""
     return block(lane(), (a, padded(b) // WIDTH), memory, start)
 
 
@@ -68,18 +68,18 @@ transposed = kernel(lambda A, i, k: A[k, i])
 
 @kernel
 def lower_lanes(unit: int, i: int, C: Any) -> int:
-    """Return the number of lanes of row i, of as many problems as `unit`, that the column (1,) and the entries have
-    which are not right of the diagonal."""
+    """Return the number of lanes of row i, of `unit` problems, that hold the column (1,) and the entries on and left of
+    the diagonal."""
     return min((1 + i) // held(unit) + 1, C.shape[1])
 
 
 @noinline
 def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, unit: int) -> None:
-    """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B
-    (b) and C (a). unit: where of C, whose columns are (1, ...), those entries are wanted that are not right of its
-    diagonal, of how many problems each is; else 0.
+    """Add A B to C, for as many lanes as both have.
 
-    At the edges some sums are made, and stored, twice: that is less than what loops for what is left would take."""
+    A is used directly or transposed, by its entries entry(A, i, k). Rows are B (b) and C (a). unit: 0, or the number of
+    problems per entry if only the entries of C on and left of the diagonal are needed, with columns (1, ...). At the
+    edges some sums are computed and stored twice, which costs less than loops for the remainder."""
     a, b, lanes = len(C), len(B), min(B.shape[1], C.shape[1])
     for i in range(0, a, AT_ONCE):
         i1, i2, i3 = min(i + 1, a - 1), min(i + 2, a - 1), min(i + 3, a - 1)
@@ -96,7 +96,7 @@ def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, unit: int) -> No
 
 @kernel
 def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
-    """out (1) += A^T x, of rows A (a)."""
+    """Add A^T x to out (1), for rows A (a)."""
     for J in range(A.shape[1]):
         total = out[0, J]
         for i in range(len(A)):
@@ -106,13 +106,13 @@ def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
 
 @kernel
 def subtract(factor: Any, A: Any, k: int, C: Any, i: int, lanes: int) -> None:
-    """Row i of C becomes itself less `factor` times row k of A, as far as so many lanes."""
+    """Subtract `factor` times row k of A from row i of C, for so many lanes."""
     for J in range(lanes):
         C[i, J] -= factor * A[k, J]
 
 
 @kernel
 def scale(factor: Any, A: Any, k: int) -> None:
-    """Row k of A becomes `factor` times itself."""
+    """Multiply row k of A by `factor`."""
     for J in range(A.shape[1]):
         A[k, J] *= factor

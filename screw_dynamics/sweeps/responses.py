@@ -1,6 +1,6 @@
-"""Constraint response: accelerations by efforts, and by drifts of what constraints hold, of as many states as a lane
-has places: the K and H of x = K efforts + H drifts where
+"""Constraint response: accelerations by efforts, and by drifts of constraints, for several states on SIMD lanes.
 
+It computes K and H of x = K efforts + H drifts, where
     M x - J^T lambda = efforts,   J x = drifts.
 
 With M = L L^T, L^-1 (M J^T 1) = (L^T Y G), and A = J M^-1 J^T = Y^T Y = C C^T, C^-1 (A Y^T G 1) = (C^T U B), these are
@@ -25,17 +25,17 @@ from screw_dynamics.numbers.values import kernel, noinline, null
 
 from .matrix_products import add_product, transposed
 
-PIECE = 64              # states that a thread takes at once
+PIECE = 64              # states per task of a thread
 less_transposed = kernel(lambda A, i, k: -A[k, i])
 
 
-# Numbers of velocities and of rows, and of columns: 2 n + m and 2 m + n.
+# Number of velocities, of rows, and of columns: 2 n + m and 2 m + n.
 Sizes = namedtuple("Sizes", "n m wide high")
 
 
 class Work(NamedTuple):
-    """Memory: X, Z, K and the transpose of H; of each row of J the square of its length, and a diagonal entry of A; and
-    whether rows are independent."""
+    """Memory: X, Z, K and the transpose of H; for each row of J the square of its length, and a diagonal entry of A;
+    and a flag for independent rows."""
 
     X: Annotated[np.ndarray, "n", "wide"]
     Z: Annotated[np.ndarray, "m", "high"]
@@ -54,8 +54,8 @@ def sizes_of(n: int, m: int) -> Sizes:
 
 @noinline
 def eliminate(X: Any) -> None:
-    """X (a, b) becomes L^-1 X, L L^T being its first a columns, of which those on and above the diagonal are read; NaN
-    where they are not positive."""
+    """Replace X (a, b) by L^-1 X, where L L^T are its first a columns, of which the upper triangle is read. The result
+    is NaN if L L^T is not positive definite."""
     a, b = X.shape
     for k in range(a):
         pivot = 1.0 / sqrt(where(X[k, k] > 0.0, X[k, k], null(X[k, k]) + np.nan))
@@ -69,7 +69,7 @@ def eliminate(X: Any) -> None:
 
 @kernel
 def fill(X: Any, number: float) -> None:
-    """X becomes `number` on its diagonal, and 0 beside it."""
+    """Set X to `number` on its diagonal, and 0 elsewhere."""
     for i in range(len(X)):
         for j in range(X.shape[1]):
             X[i, j] = null(X[i, j]) + number * (i == j)
@@ -77,8 +77,11 @@ def fill(X: Any, number: float) -> None:
 
 @kernel
 def are_independent(at: Work, B: Any, share: float, least: float) -> Any:
-    """1 where no row of J is shorter than a share of the longest, or of `least`, and what the others leave of each is
-    no less of it, in the metric of M^-1; else 0. Of a positive A a_kk (A^-1)_kk is the square of that, inverted."""
+    """Return 1 if the rows of J are independent, else 0.
+
+    No row may be shorter than a share of the longest, or of `least`, and the part of each that is independent of the
+    others, in the metric of M^-1, must be at least that share of it. For a positive A, a_kk (A^-1)_kk is the inverse
+    square of that share."""
     square, found = at.square, null(at.independent[0]) + 1.0
     longest = null(found) + least * least
     for k in range(len(square)):
@@ -94,7 +97,7 @@ def are_independent(at: Work, B: Any, share: float, least: float) -> Any:
 
 @kernel
 def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int, at: Work) -> None:
-    """K, H and independent of the states from the first on."""
+    """Compute K, H and independent of the states beginning at `first`."""
     X, Z, (m, n) = at.X, at.Z, at.H.shape
     Y, G, B, U = X[:, n:n + m], X[:, n + m:], Z[:, m + n:], Z[:, m:m + n]
     for i in range(n):
@@ -124,8 +127,10 @@ def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int
 
 
 def form_of_responses() -> Form:
-    """Return the Form that, of M (N, n, n) and J (N, m, n), m <= n, fills K (N, n, n), the transpose of H (N, m, n),
-    and (N, 1, 1) with whether rows of J are_independent; where they are not, K and H are not valid."""
+    """Return the Form that computes the response for M (N, n, n) and J (N, m, n), m <= n.
+
+    It fills K (N, n, n), the transpose of H (N, m, n), and (N, 1, 1) with are_independent of the rows of J. If they are
+    dependent, K and H are invalid."""
     @compiled("loops.response", nogil=True)
     def many(M, J, share, least, K, H, independent, memory):
         at = arranged(Work, lane(), sizes_of(J.shape[2], J.shape[1]), memory, 0)
@@ -143,15 +148,16 @@ def form_of_responses() -> Form:
 
 @cache
 def entry_of_responses() -> Callable:
-    """Return the entry point of form_of_responses."""
+    """Return the compiled function of form_of_responses."""
     return function(form_of_responses())
 
 
 def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
               ) -> tuple[np.ndarray, np.ndarray] | None:
-    """K (..., n, n) and the transpose of H (..., m, n), of M (..., n, n) and J (..., m, n), m <= n; None unless in all
-    states M is positive, no row of J is shorter than a share of the longest, or of `least`, and no less than such a
-    share of each, in the metric of M^-1, is independent of the others."""
+    """Return K (..., n, n) and the transpose of H (..., m, n), for M (..., n, n) and J (..., m, n), m <= n.
+
+    The result is None unless in all states M is positive definite, and the rows of J are_independent with `share` and
+    `least`."""
     m, n = J.shape[-2:]
     M, J = (np.ascontiguousarray(x, dtype=float) for x in (np.broadcast_to(M, (*J.shape[:-2], n, n)), J))
     count, run = M.size // (n * n), entry_of_responses()

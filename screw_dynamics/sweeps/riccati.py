@@ -1,18 +1,18 @@
-"""The best changes of efforts to second order: Riccati's recursion with efforts within bounds, and gaps between steps.
+"""Riccati recursion: optimal changes of efforts to second order, with bounds of efforts, and gaps between steps.
 
-Of deviations z = (x, u) of states and efforts, x+ = F z + gap, and costs |S (1, z)|^2 / 2 + g z + z D z / 2, of which
-H is what is of second order. Backwards, the cost to go from a state is v x + x V x / 2, and Q = H + F^T V F, q = g +
-F^T (v + V gap) that of a step and of all after it, of which efforts u = d + K x are the least (with gaps: Mastalli et
-al., 2020); those at a bound stay there. Forwards, which efforts leave their bounds, and which ones at a bound would
-make the cost less within: these change sides, and all is done again until none does (a primal-dual active set:
-Hintermueller, Ito and Kunisch, 2002). So the whole problem with bounds is solved, as no sweep that bounds the efforts
-of one step after the other does; and what the change makes of the cost is known.
+For deviations z = (x, u) of states and efforts, x+ = F z + gap, and costs |S (1, z)|^2 / 2 + g z + z D z / 2, whose
+second-order part is H. Backward pass: the cost to go is v x + x V x / 2. Q = H + F^T V F and q = g + F^T (v + V gap)
+are those of a step and all after it, which efforts u = d + K x minimize (with gaps: Mastalli et al., 2020). Efforts at
+a bound stay there. Forward pass: efforts that leave their bounds, and efforts at a bound that would decrease the cost
+inside, change sides, and both passes are repeated until none does (a primal-dual active set method: Hintermueller, Ito
+and Kunisch, 2002). This solves the whole problem with bounds, unlike a pass that bounds the efforts step by step; and
+the change of the cost is known.
 
 Matrices have columns (1, x, u), of which the first is linear: q and v are columns beside Q and V, d one beside K. Of
-those that are symmetric the entries that are not right of the diagonal are computed: as the efforts come last, the rows
-U = (q_u, Q_ux, Q_uu) are whole, and what Gauss's elimination of the efforts leaves of Q are V and v.
+symmetric matrices only the lower triangle is computed. As the efforts come last, the rows U = (q_u, Q_ux, Q_uu) are
+complete, and Gaussian elimination of the efforts reduces Q to V and v.
 
-One source for one motion and for as many as a lane has places: see matrix_products.py."""
+The same source serves one motion and several on SIMD lanes: see matrix_products.py."""
 from typing import Any
 
 import numpy as np
@@ -26,20 +26,20 @@ from screw_dynamics.numbers.values import kernel, noinline, null
 from .matrix_products import add_product, as_it_is, lower_lanes, scale, subtract, transposed
 from .riccati_memory import CHANGE, LEAST_PIVOT, Feedback, Motions, Work, sizes, work_in
 
-ROUNDS = 30             # in which efforts change sides
-FLAT = 1e-13            # of a diagonal entry: a pivot below is rounding, and the efforts are not determined
+ROUNDS = 30             # largest number of rounds in which efforts change sides
+FLAT = 1e-13            # pivots below, relative to a diagonal entry, are rounding errors: efforts are not determined
 
 
 @noinline
 def load_matrix(matrices: np.ndarray, first: int, k: int, entries: Any) -> None:
-    """Put matrices (P, N a, .), of step k of the motions from the first on, into entries (a, b)."""
+    """Load matrices (P, N a, .), of step k of the motions beginning at `first`, into entries (a, b)."""
     for i in range(len(entries)):
         load_rows(matrices, first, k * len(entries) + i, entries[i])
 
 
 @noinline
 def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
-    """Put S of a step into its places, and D and g into Q and U, whose other entries become 0."""
+    """Load S of a step, and D and g into Q and U, whose other entries are set to 0."""
     x, w, r = len(at.gap), len(at.z), len(at.inner)
     load_rows(given.D, first, k, at.D)
     load_rows(given.g, first, k, at.g)
@@ -65,7 +65,7 @@ def entry_of(V: Any, i: int, j: int) -> Any:
 
 @kernel
 def move(at: Work) -> None:
-    """Add V gap to v, where there are gaps."""
+    """Add V gap to v, if there are gaps."""
     V, gap, x, apart = at.V.entries, at.gap, len(at.gap), False
     for i in range(x):
         apart |= some(gap[i] != 0.0)
@@ -80,9 +80,9 @@ def move(at: Work) -> None:
 
 @noinline
 def weigh(h: float, at: Work) -> None:
-    """Compute W = (B^T v, B^T V E) + (B^T V B) A and the upper rows of V B, for F = E + B A of which A is given.
+    """Compute W = (B^T v, B^T V E) + (B^T V B) A and the upper rows of V B, for F = E + B A with a given A.
 
-    E = (1 0 0; 0 0 0) and B = (h 1; 1). Where the whole F is given, E = 0 and B = 1."""
+    E = (1 0 0; 0 0 0) and B = (h 1; 1). If the whole F is given, E = 0 and B = 1."""
     V, W, inner, outer, r, above = at.V.entries, at.WS, at.inner, at.outer, len(at.inner), len(at.outer)
     for i in range(above):
         for j in range(r):
@@ -105,8 +105,9 @@ def weigh(h: float, at: Work) -> None:
 
 @noinline
 def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
-    """Q = H + F^T V F and q = g + F^T (v + V gap): with F = E + B A they are H + A^T W + E^T V (E + B A), and S^T S is
-    in the same product."""
+    """Compute Q = H + F^T V F and q = g + F^T (v + V gap).
+
+    With F = E + B A they are H + A^T W + E^T V (E + B A), and S^T S is in the same product."""
     V, Q, FS, WS, x, r, above, unit = (at.V.entries, at.Q, at.FS, at.WS, len(at.gap), len(at.inner), len(at.outer),
                                        lane_count(at.gap[0]))
     load_matrix(given.F, first, k, FS.entries[:r, 1:1 + len(at.z)])
@@ -147,8 +148,8 @@ def hold(at: Work) -> None:
 def eliminate(at: Work) -> None:
     """Eliminate the efforts from each other (Gaussian elimination).
 
-    Row e of U becomes U_e, from which the efforts before e are eliminated. Row e of K becomes -U_e / U_ee, or 0 where
-    an effort is not determined."""
+    Row e of U becomes U_e after elimination of the efforts before e. Row e of K becomes -U_e / U_ee, or 0 if an effort
+    is not determined."""
     U, x, m = at.U.entries, len(at.gap), len(at.d)
     for e in range(m):
         c = 1 + x + e
@@ -166,7 +167,7 @@ def eliminate(at: Work) -> None:
 def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) -> None:
     """Compute K and d of the efforts u = d + K x that minimize q u + u Q u / 2 + u Q x over the free efforts.
 
-    Also compute V = Q + Q_xu K and v = q + Q_xu d by elimination, without the part that `shift` adds."""
+    Also compute V = Q + Q_xu K and v = q + Q_xu d by elimination, without the contribution of `shift`."""
     U, K, V, x, m, shift = at.U.entries, at.K.entries, at.V, len(at.gap), len(at.d), at.shift[0]
     load_rows(found.side, first, k, at.side)
     bound = False
@@ -204,7 +205,7 @@ def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) 
 
 @noinline
 def backward(given: Motions, found: Feedback, first: int, at: Work) -> None:
-    """Feedback of all steps, from the last to the first."""
+    """Compute the feedback of all steps, from the last to the first."""
     N, m, x, r = given.lower.shape[1], len(at.d), len(at.gap), len(at.inner)
     at.told[CHANGE], at.told[LEAST_PIVOT] = null(at.gap[0]), null(at.gap[0]) + 1.0
     load_cost(given, first, N, at)
@@ -222,8 +223,8 @@ def backward(given: Motions, found: Feedback, first: int, at: Work) -> None:
 
 @kernel
 def change_sides(at: Work, slopes: Any) -> bool:
-    """Let efforts of a step change sides that are beyond a bound, or at one that they would leave inwards. Returns
-    whether some do."""
+    """Change the sides of a step's efforts that are beyond a bound, or at one that they would leave inwards. Return
+    True if any changed."""
     z, x, w, changed = at.z, len(at.gap), len(at.z), False
     for i in range(w - x):
         before, u, slope = at.side[i], z[x + i], slopes[i, 0]
@@ -241,7 +242,7 @@ def change_sides(at: Work, slopes: Any) -> bool:
 
 @noinline
 def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
-    """Return the whole change. Returns whether some efforts change sides."""
+    """Compute the whole change. Return True if any efforts changed sides."""
     z, x, w, N, changed = at.z, len(at.gap), len(at.z), given.lower.shape[1], False
     r, above, wanted = len(at.inner), len(at.outer), found.z.shape[1] > 0
     for i in range(x):
@@ -282,8 +283,9 @@ def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
 
 @kernel
 def sweep(like: Any, given: Motions, found: Feedback, first: int, bounded: bool, memory: np.ndarray) -> None:
-    """Fill `found`, of as many motions from the first on as `like` has places, from memory of zeros; bounded: whether
-    some efforts have bounds."""
+    """Fill `found` for as many motions as `like` has lanes, beginning at `first`, with memory of zeros.
+
+    bounded: True if efforts have bounds."""
     at = work_in(like, sizes(given, bounded), memory)
     load_rows(given.shift, first, 0, at.shift)
     for _ in range(ROUNDS):

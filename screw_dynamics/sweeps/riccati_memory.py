@@ -1,4 +1,4 @@
-"""Inputs and results of the Riccati recursion, and the memory of a step of it: see riccati.py."""
+"""Inputs, results and memory of the Riccati recursion: see riccati.py."""
 from collections import namedtuple
 from typing import Any, NamedTuple
 
@@ -10,17 +10,17 @@ from screw_dynamics.numbers.values import kernel
 
 from .matrix_products import Matrix, matrix, row_numbers
 
-CHANGE, LEAST_PIVOT = range(2)            # of what is told
+CHANGE, LEAST_PIVOT = range(2)            # indices of Feedback.told
 TOLD = 2
 
 
 class Motions(NamedTuple):
-    """P motions of N steps, states of x numbers, and m efforts, w = x + m.
+    """P motions of N steps, with states of x numbers and m efforts, w = x + m.
 
     F (P, N, r, padded(w)): the last r rows of the steps' derivatives; those above, if any, are as many, (1 0 0) + h F.
-    Costs: S (P, N + 1, s, padded(1 + w)), diagonals D and gradients g (P, N + 1, padded(w)). Gaps (P, N + 1, x) behind
-    steps, the first of none; bounds lower and upper (P, N, m) of changes of efforts; what is added to the diagonal of Q
-    by efforts, shift (P,)."""
+    Costs: S (P, N + 1, s, padded(1 + w)), diagonals D and gradients g (P, N + 1, padded(w)). Gaps (P, N + 1, x) after
+    steps, where the first has no step; bounds lower and upper (P, N, m) of changes of efforts; shift (P,): added to the
+    diagonal of Q for efforts."""
 
     F: np.ndarray
     S: np.ndarray
@@ -34,10 +34,11 @@ class Motions(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """Results: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER, also
-    where the search begins; the whole change z (P, N + 1, padded(w)), or (P, 0, padded(w)) where it is not wanted, and
-    told (P, TOLD): the CHANGE of the cost that it makes, to second order, and the LEAST_PIVOT as a share of its
-    diagonal entry, not above FLAT where the change is not determined."""
+    """Results: K (P, N, m, padded(x)), d (P, N, m), sides (P, N, m), z and told.
+
+    side: LOWER, FREE or UPPER, initial values too. z: the whole change (P, N + 1, padded(w)), or (P, 0, padded(w)) if
+    not needed. told (P, TOLD): the CHANGE of the cost to second order, and the LEAST_PIVOT relative to its diagonal
+    entry, at most FLAT if the change is not determined."""
 
     K: np.ndarray
     d: np.ndarray
@@ -47,10 +48,12 @@ class Feedback(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory of a step: of (1, x, u) FS, the rows of F and S, WS, those of W and S (r + s, 1 + w), U and K (m, 1 + w);
-    of (1, x) Q and V (x, 1 + x); what of V multiplies rows of F, inner (r, r) and outer (x - r, r). D, g and z (w), gap
-    and new (x); of the efforts bounds, sides, the diagonal of Q, and d (m); shift (1), told (TOLD); and, if there are
-    bounds, slopes (N, m, 1 + w): of efforts at one the rows U."""
+    """Memory for a step.
+
+    Columns (1, x, u): FS, the rows of F and S; WS, those of W and S (r + s, 1 + w); U and K (m, 1 + w). Columns (1, x):
+    Q and V (x, 1 + x). Factors of V for rows of F: inner (r, r) and outer (x - r, r). D, g and z (w), gap and new (x);
+    for the efforts bounds, sides, the diagonal of Q, and d (m); shift (1), told (TOLD). With bounds, slopes (N, m, 1 +
+    w): the rows U of efforts at a bound."""
 
     FS: Matrix
     WS: Matrix
@@ -75,7 +78,7 @@ class Work(NamedTuple):
     slopes: Any
 
 
-# Of motions: the numbers of states and efforts, rows of F and of S, and steps that may have efforts at bounds.
+# Of motions: the numbers of states and efforts, rows of F and of S, and steps whose efforts may be at bounds.
 Sizes = namedtuple("Sizes", "x m r s bounded")
 
 
@@ -88,7 +91,7 @@ def sizes(given: Motions, bounded: bool) -> Sizes:
 
 @kernel
 def work_numbers(unit: int, of: Sizes) -> int:
-    """Return the length of the memory of a Work, of `unit` motions side by side."""
+    """Return the length of the memory of a Work, for `unit` motions on lanes."""
     x, m, r, s, bounded = of
     w = x + m
     return (2 * (r + s + m) * row_numbers(unit, 1 + w) + 2 * x * row_numbers(unit, 1 + x)

@@ -1,7 +1,8 @@
-"""M X = B by articulated bodies: O(n) for each column of B, where a factorization of M takes O(n d) for depth d.
+"""Solution of M X = B by articulated bodies: O(n) for each column of B, where a factorization of M takes O(n d) for
+depth d.
 
-Each column is a set of efforts on a robot at rest without gravity, and X its accelerations; [SY] (10) to (14). In axes
-of the world, each body about its origin; several columns are places of lanes."""
+Each column is a set of efforts on a robot at rest without gravity, and X its accelerations; [SY] (10) to (14). Axes are
+those of the world, and each body's reference point is its origin. Several columns are computed on SIMD lanes."""
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,8 @@ from .inverse_dynamics import InverseDynamicsDerivatives
 class ForwardDynamicsDerivatives(NamedTuple):
     """InverseDynamicsDerivatives, with the data of forward-dynamics solvers.
 
-    H: mass matrix. A, r, K, U_K, d: in world axes about the origin of the body, the articulated inertia, the vector
-    from the origin of the parent, the joint screw, and U and d of the articulated-body algorithm."""
+    H: mass matrix. In world axes about the origin of the body: A, articulated inertia; r, vector from the origin of the
+    parent; K, joint screw; U_K and d, U and d of the articulated-body algorithm."""
 
     H: Square
     A: Articulated
@@ -59,18 +60,18 @@ def factorize_bodies(links: Link, body: ForwardDynamicsDerivatives, n: int) -> N
 
 @kernel
 def substitute_bodies(links: Link, body: ForwardDynamicsDerivatives, b: np.ndarray) -> None:
-    """Solve M X = B: b (n, m) becomes X."""
+    """Solve M X = B: b (n, m) is replaced by X."""
     slots = len(links.parent)
     memory = np.empty(12 * slots * lane_count(taken(b, 0, 0)))
     columns = table(Columns, taken(b, 0, 0), slots, memory, 0)
     for first in range(0, b.shape[1], at_once(b)):
         solve(links, body, columns, b, first)
-    memory[0] = 0.0             # which keeps it until here: `columns` holds no reference
+    memory[0] = 0.0             # keeps the memory until here: `columns` has no reference
 
 
 @kernel
 def solve(links: Link, body: ForwardDynamicsDerivatives, columns: Columns, b: np.ndarray, first: int) -> None:
-    """Solve for the columns of b that are taken at once, from the first on."""
+    """Solve for as many columns of b as fit in lanes, beginning at `first`."""
     parent, k, r, K, U, d = links.parent, links.coordinate, body.r, body.K, body.U_K, body.d
     P, Vd, like = columns.P, columns.Vd, taken(b, 0, first)
     for i in range(len(parent)):

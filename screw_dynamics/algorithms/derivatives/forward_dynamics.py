@@ -1,4 +1,4 @@
-"""Partial derivatives of forward dynamics, from those of inverse dynamics at the motion that the efforts cause."""
+"""Partial derivatives of forward dynamics, from those of inverse dynamics at the resulting motion."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from .inverse_dynamics import accelerations, add_by_positions, add_by_rates, vel
 
 @kernel
 def coordinates_alone(links: Link, body: ForwardDynamicsDerivatives) -> None:
-    """The accelerations are those of coordinates."""
+    """Do nothing: the accelerations are those of coordinates."""
 
 
 @kernel
 def on_groups(links: Link, body: ForwardDynamicsDerivatives) -> None:
-    """Make the accelerations in body.qdd those of the coordinates of Lie-group joints."""
+    """Convert the accelerations in body.qdd to those of the coordinates of Lie-group joints."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
 
 
@@ -39,8 +39,8 @@ BY_BODIES = Solver(factorize_bodies, substitute_bodies)
 
 
 def by_solver(prescribe: Callable, solver: Solver) -> Callable:
-    """Return the algorithm for accelerations of which prescribe(links, body) makes those of coordinates. Its third
-    input is tau."""
+    """Return the algorithm; prescribe(links, body) converts accelerations to those of coordinates. Its third input is
+    tau."""
     factorize, substitute = solver
 
     @kernel
@@ -54,7 +54,7 @@ def by_solver(prescribe: Callable, solver: Solver) -> Callable:
         velocities(links, body)
         accelerations(links, body)
         for i in range(1, len(k)):
-            found[k[i], 0] -= dot(body.W[i], body.J[i])         # tau less the bias
+            found[k[i], 0] -= dot(body.W[i], body.J[i])         # tau minus the bias
         for i in range(n):
             for j in range(n):
                 H[i, j] = null(like)

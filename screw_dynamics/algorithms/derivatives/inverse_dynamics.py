@@ -1,7 +1,7 @@
-"""Partial derivatives of inverse dynamics, O(n d) for a tree of depth d: a recursion, no finite differences.
+"""Partial derivatives of inverse dynamics, O(n d) for a tree of depth d: a recursion, without finite differences.
 
-In the notation of Singh, Russo and Wensing (2022). All screws are in the common frame, so that inertias and wrenches of
-what a body carries are plain sums and nothing changes its frame from body to body."""
+The notation is that of Singh, Russo and Wensing (2022). All screws are in the common frame: composite inertias and
+wrenches are plain sums, and nothing is transformed between bodies."""
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,11 @@ three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
 class MotionDerivatives(NamedTuple):
-    """Data of each body in the recursion: the inputs of its joint; in the common frame its pose and joint screw;
-    twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
-    derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
-    motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries."""
+    """Data of each body in the recursion: the inputs of its joint; in the common frame its pose and joint screw.
+
+    Twist and its derivative, of the body and of the joint's parent body; first and second derivatives of the joint
+    screw due to a motion of the parent; X1 plus the derivative due to the joint's own motion; the body's inertia;
+    composite inertia, gyration and wrench."""
 
     q: Scalar
     qd: Scalar
@@ -67,7 +68,7 @@ def velocities(links: Link, body: MotionDerivatives) -> None:
         body.X1[i] = ad(U[i], J[i])
         own = over(moved(C[i], links.M[i]), like)
         body.own[i], M[i], B[i] = own, own, gyration(own, V[i])
-    child = V[n]                            # the twist of the child of the joint, which the last of its bodies has
+    child = V[n]                            # the twist of the joint's child, which is its last body
     for i in range(n, 0, -1):
         last = i == n or not inner(q[i + 1])
         child = V[i] if last else child
@@ -105,8 +106,8 @@ def inverse_dynamics_derivatives(links: Link, body: InverseDynamicsDerivatives, 
 def add_by_rates(links: Link, body: InverseDynamicsDerivatives, by_qd: np.ndarray, H: np.ndarray) -> None:
     """Add dtau/dq' and M to (n, n) each, which do not depend on accelerations.
 
-    A motion of joint i changes the twists of what it carries by J and their derivatives by Y, at the unit rate; an
-    effort takes M and B of what both joints carry."""
+    A motion of joint i at the unit rate changes the twists of its subtree by J and their derivatives by Y. An effort
+    involves M and B of the bodies that both joints carry."""
     parent, k, J, Y, M, B = links.parent, links.coordinate, body.J, body.Y, body.M, body.B
     for i in range(1, len(parent)):
         momentum, torque = M[i] @ J[i], 2.0 * transposed_torque(B[i], J[i])
@@ -128,13 +129,13 @@ def add_by_rates(links: Link, body: InverseDynamicsDerivatives, by_qd: np.ndarra
 def add_by_positions(links: Link, body: InverseDynamicsDerivatives, by_q: np.ndarray) -> None:
     """Add dtau/dq to (n, n), after add_by_rates.
 
-    A motion of joint i, at the unit rate, turns the screws of what it carries by J_i, so that the wrench there turns
-    too, by -ad_J^T W, and changes twists and their derivatives by X1 and X2."""
+    A motion of joint i at the unit rate rotates the screws of its subtree by J_i, and the wrench there by -ad_J^T W. It
+    changes twists and their derivatives by X1 and X2."""
     parent, k, q, J, X1, X2, M, B = links.parent, links.coordinate, body.q, body.J, body.X1, body.X2, body.M, body.B
     for i in range(1, len(parent)):
         momentum, torque, by_position = body.P[i], body.T[i], M[i] @ X2[i] + 2.0 * (B[i] @ X1[i])
         by_q[k[i], k[i]] += dot(by_position, J[i])
-        j, own = i, True                                    # is j a body of the joint of i, whose screws turn with it?
+        j, own = i, True                                    # is j a body of joint i, whose screws rotate with it?
         while parent[j] > 0:
             if own and not inner(q[j]):
                 by_position, own = by_position - ad_dual(J[i], body.W[i]), False

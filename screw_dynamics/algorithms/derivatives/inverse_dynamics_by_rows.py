@@ -1,6 +1,6 @@
-"""Partial derivatives of inverse dynamics of deep robots, O(n d), by rows: of one state.
+"""Partial derivatives of inverse dynamics of deep robots, O(n d), by rows, for a single state.
 
-Of several states on lanes no row is contiguous, and the screws by columns are copies that cost a third more."""
+With several states on SIMD lanes rows are not contiguous, and the copies of screws by columns cost a third more."""
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +21,8 @@ from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 @extends(MotionDerivatives)
 class DerivativeColumns(NamedTuple):
-    """MotionDerivatives, the first body of a body's run and the last that it carries; by columns the joint screws
-    and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
-    cause."""
+    """MotionDerivatives, the first body of a body's run and the last one of its subtree. By columns the joint screws
+    and their derivatives Y, X1 and X2, and the wrenches due to a joint's acceleration (P), rate (F) and motion (G)."""
 
     start: int
     end: int
@@ -73,6 +72,6 @@ def inverse_dynamics_derivatives(links: Link, body: DerivativeColumns, out: np.n
         put_carriers(links, start, H, i, momentum_of_carriers, (J, momentum))
     for i in range(1, n + 1):
         j = i
-        while inner(q[j]):                              # screws of one joint's bodies do not turn with each other
+        while inner(q[j]):                              # screws of one joint's bodies do not rotate with each other
             j = links.parent[j]
             by_q[j - 1, i - 1] += dot(ad_dual(body.J[i], W[i]), body.J[j])

@@ -1,12 +1,13 @@
-"""Second partial derivatives of inverse dynamics, O(n d^2) for a tree of depth d: no finite differences.
+"""Second partial derivatives of inverse dynamics, O(n d^2) for a tree of depth d, without finite differences.
 
-Singh, Russo and Wensing (2022) have such recursions for spatial vectors. Here all follows from one rule. In the common
-frame, a change of q_i, q_i' or q_i'' at the unit rate changes the twist of a body k that joint i carries, as seen from
-the body, by x_i, and the derivative of the twist by y_i - [V_k, x_i], hence the body's wrench by M y_i + 2 B x_i, where
+Singh, Russo and Wensing (2022) have such recursions for spatial vectors. Here all terms follow from one rule, in the
+common frame. A change of q_i, q_i' or q_i'' at the unit rate changes the twist of a body k that joint i carries,
+relative to the body, by x_i, and the derivative of the twist by y_i - [V_k, x_i]. Hence it changes the body's wrench by
+M y_i + 2 B x_i, where
     q_i: x = X1, y = X2;    q_i': x = J, y = Y;    q_i'': x = 0, y = J.
 A second change, of joint j, which carries joint i or is the same, changes B by the gyration G of the twist x_j, and
     q_i: x by [x_j, J], y by [y_j, J] + 2 [x_j, X1];    q_i': y by 2 [x_j, J].
-Efforts of joints before i or j feel besides that changes of positions turn the wrenches of what these carry."""
+Changes of positions also rotate the wrenches of a subtree, which changes the efforts of joints before i or j."""
 from typing import NamedTuple
 
 import numpy as np
@@ -42,13 +43,13 @@ def gyration_form(M: Inertia, J: Twist, P: Wrench, x: Twist) -> Wrench:
 
 @kernel
 def changed(M: Inertia, B: Gyration, x: Twist, y: Twist) -> Wrench:
-    """M y + 2 B x."""
+    """Return M y + 2 B x."""
     return M @ y + 2.0 * (B @ x)
 
 
 @kernel
 def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) -> None:
-    """Add the derivatives of effort a by what joints i that carry it, or are its own, and joints j before them do."""
+    """Add the derivatives of effort a by joints i that carry it, or are its own, and by joints j before them."""
     parent, k, q, J, X1 = links.parent, links.coordinate, body.q, body.J, body.X1
     M, P, torque, ka = body.M[a], body.M[a] @ J[a], 2.0 * transposed_torque(body.B[a], J[a]), k[a]
     i = last_body(q, a)
@@ -57,7 +58,7 @@ def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) ->
         of_y = -ad_dual(J[i], P)                                        # P . [y, J_i]
         of_x = by_x - 2.0 * ad_dual(X1[i], P) + Wrench(cross(J[i].angular, torque), zero(Vec3, q[0]))
         of_rate = by_J + 2.0 * of_y
-        ki, j, same = k[i], last_body(q, i), True                        # same: is j a body of the joint of i?
+        ki, j, same = k[i], last_body(q, i), True                        # same: is j a body of joint i?
         while j > 0:
             kj = k[j]
             qq = dot(of_y, body.X2[j]) + dot(of_x, X1[j])
@@ -80,10 +81,10 @@ def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) ->
 
 @kernel
 def add_to_carriers(links: Link, body: MotionDerivatives, i: int, out: Blocks) -> None:
-    """Add the derivatives of the efforts of joints a before joint i by what i and the joints j that carry it do."""
+    """Add the derivatives of the efforts of joints a before joint i, by joint i and the joints j that carry it."""
     parent, k, q, J, X1, X2, Y = links.parent, links.coordinate, body.q, body.J, body.X1, body.X2, body.Y
     M, B, P = body.M[i], body.B[i], body.M[i] @ J[i]
-    first = changed(M, B, X1[i], X2[i]) - ad_dual(J[i], body.W[i])      # how wrenches that pass before i change by q_i
+    first = changed(M, B, X1[i], X2[i]) - ad_dual(J[i], body.W[i])      # change of wrenches before i by q_i
     by_rate = changed(M, B, J[i], Y[i])                                 # ... and by q_i'
     start, ki, j, same = parent[first_body(q, i)], k[i], last_body(q, i), True
     while j > 0:
@@ -100,7 +101,7 @@ def add_to_carriers(links: Link, body: MotionDerivatives, i: int, out: Blocks) -
         turned, turned_rate, turned_P = -ad_dual(J[j], first), -ad_dual(J[j], by_rate), -ad_dual(J[j], P)
         begin, a = first_body(q, j), start
         while a > 0:
-            before, ka = a < begin, k[a]                                 # does j turn the wrenches on a?
+            before, ka = a < begin, k[a]                                 # does j rotate the wrenches on a?
             qq_a = dot(qq + turned, J[a]) if before else dot(qq, J[a])
             vv_a = dot(vv, J[a])
             out.qq[ka, ki, kj] += qq_a

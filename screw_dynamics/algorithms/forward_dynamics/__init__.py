@@ -1,4 +1,4 @@
-"""Forward dynamics: by articulated bodies, O(n), a file for each representation; by the mass matrix, O(n^3).
+"""Forward dynamics by articulated bodies, O(n), one file for each representation, and by the mass matrix, O(n^3).
 
 The articulated-body recursion, in the notations of several schools; [SY] table 2, and (15):
 
@@ -27,7 +27,7 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.ArticulatedBod
                "mass_matrix.body": (composite_bodies_body_fixed.composite_bodies,
                                     composite_bodies_body_fixed.CompositeBodies)}
 RARE = "body", "spatial", "mixed", "mass_matrix.body"
-# The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
+# The same accelerations by each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
 FORWARD_DYNAMICS_BY = {name: Entry(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
                                    on_groups=forward_on_groups(algorithm), rare=name in RARE)
                        for name, (algorithm, Table) in _ALGORITHMS.items()}
@@ -35,7 +35,7 @@ FORWARD_DYNAMICS_IN = dict(FORWARD_DYNAMICS_BY)
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED = FORWARD_DYNAMICS_IN.pop("mass_matrix.body")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
-# With added inertia, which integrators set: never called alone.
+# With added inertia, for integrators, which call it from compiled code only.
 ACCELERATION = {name: Entry(algorithm, Table, "q qd tau added", per_joint, name=f"acceleration.{name}",
                             on_groups=forward_on_groups(algorithm))
                 for name, (algorithm, Table) in _ALGORITHMS.items()}

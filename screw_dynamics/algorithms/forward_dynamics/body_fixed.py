@@ -36,8 +36,8 @@ class ArticulatedBodies(NamedTuple):
 def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) with the components [MD] (42), (43) of the balance.
 
-    Like the classical recursion of inverse dynamics it has accelerations of points, v' + w x v, in place of v', and no
-    linear velocities. Requires a coordinate of its own for every joint."""
+    Like the classical recursion of inverse dynamics it uses accelerations of points, v' + w x v, instead of v', and no
+    linear velocities. Every joint must have its own coordinate."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, tau, added, C, w, A, P, U, d, u, a = body
     n = len(parent) - 1

@@ -1,4 +1,4 @@
-"""Forward dynamics by way of the mass matrix, O(n^3), in hybrid twists."""
+"""Forward dynamics by the mass matrix, O(n^3), in hybrid twists."""
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ from .hybrid import RigidBodies, rest, rigid_body
 
 @extends(RigidBodies)
 class CompositeBodies(NamedTuple):
-    """RigidBodies, whose P becomes the bias wrench of the body with all that it carries; the inertia of these; and the
-    mass matrix."""
+    """RigidBodies, whose P becomes the bias wrench of the composite body; the composite inertia; and the mass
+    matrix."""
 
     M: Inertia
     H: Square
@@ -26,7 +26,7 @@ class CompositeBodies(NamedTuple):
 def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> None:
     """Set qdd to the joint accelerations, from the mass matrix and the bias efforts; [MD] (80) solved for q''.
 
-    Several joints may share a coordinate, as mimic joints do, which articulated bodies cannot express."""
+    Joints may share a coordinate, as mimic joints do. Articulated bodies do not support that."""
     rigid_bodies(links, body, qdd)
     mass_matrix_and_bias(links, body, qdd)
     solve_symmetric(body.H, qdd)
@@ -34,7 +34,7 @@ def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> Non
 
 @kernel
 def rigid_bodies(links: Link, body: CompositeBodies, tau: np.ndarray) -> None:
-    """Fill the columns of RigidBodies, and M, for bodies that no joint connects yet; tau (n) becomes the efforts."""
+    """Fill the columns of RigidBodies, and M, for bodies without joint constraints. tau (n) becomes the efforts."""
     rest(links, body)
     body.M[0] = zero(Inertia, body.q[0])
     for i in range(1, len(links.parent)):
@@ -44,17 +44,17 @@ def rigid_bodies(links: Link, body: CompositeBodies, tau: np.ndarray) -> None:
 
 @kernel
 def mass_matrix_and_bias(links: Link, body: CompositeBodies, tau: np.ndarray) -> None:
-    """Set H to the mass matrix with added inertia, and subtract the bias efforts from tau (n), the wrenches P of the
-    bodies being those of the motion with q'' = 0.
+    """Set H to the mass matrix with added inertia, and subtract the bias efforts from tau (n).
 
-    [MD] (81) is summed over the pairs of bodies of which one carries the other, each pair once."""
+    The wrenches P of the bodies are those of the motion with q'' = 0. [MD] (81) is summed over the pairs of bodies of
+    which one carries the other, each pair once."""
     parent, k, n = links.parent, links.coordinate, len(tau)
     r, J, M, P, H, like = body.r, body.J, body.M, body.P, body.H, body.q[0]
     for i in range(n):
         for j in range(n):
             H[i, j] = null(like)
     for i in range(1, len(k)):
-        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all bodies that it drives
+        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all its bodies
     for i in range(1, len(k)):
         H[k[i], k[i]] += links.armature[i]
     for i in range(len(k) - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Forward dynamics by way of the mass matrix, O(n^3), in the body frames, with accelerations of points."""
+"""Forward dynamics by the mass matrix, O(n^3), in the body frames, with accelerations of points."""
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ from ..solvers import solve_symmetric
 
 @extends(classical.NewtonEuler)
 class CompositeBodies(NamedTuple):
-    """Data of each body in the classical recursion, for q'' = 0; effort and added inertia of its joint; the inertia
-    of the body with all that it carries; for each coordinate its effort, and the mass matrix."""
+    """Data of each body in the classical recursion, for q'' = 0; effort and added inertia of its joint; the composite
+    inertia; for each coordinate its effort, and the mass matrix."""
 
     tau: Scalar
     added: IfGiven[Scalar]
@@ -29,8 +29,8 @@ class CompositeBodies(NamedTuple):
 def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> None:
     """Set qdd, all 0, to the joint accelerations; [MD] (80) solved for q'', bias efforts by the classical recursion.
 
-    Several joints may share a coordinate. As composite_bodies.py, which in hybrid twists takes fewer operations in
-    loops of long chains, and more in straight lines."""
+    Joints may share a coordinate. In loops over long chains composite_bodies.py, in hybrid twists, takes fewer
+    operations; in straight-line code more."""
     k, n, effort, H, like = links.coordinate, len(qdd), body.effort, body.H, body.q[0]
     classical.inverse_dynamics(links, body, qdd)
     for i in range(1, len(k)):
@@ -40,6 +40,6 @@ def composite_bodies(links: Link, body: CompositeBodies, qdd: np.ndarray) -> Non
         for j in range(n):
             H[i, j] = null(like)
     for i in range(1, len(k)):
-        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all bodies that it drives
+        H[k[i], k[i]] = over(body.added[i], like)           # of a coordinate: the same in all its bodies
     add_mass_matrix(links, body, H)
     solve_symmetric(H, qdd)

@@ -18,10 +18,11 @@ from ..inverse_dynamics.newton_euler import acceleration_matrix, moment
 
 
 class RigidBodies(NamedTuple):
-    """Data of each body in recursions in hybrid twists, resolved in the world frame: coordinate, rate, effort and
-    added inertia of its joint; the external wrench on it, about its origin, in its own frame; orientation, vector from
-    the parent's origin, joint screw, angular velocity, derivative of the twist, S = w'~ + w~ w~, and the wrench that
-    the motion with q'' = 0 requires."""
+    """Data of each body in recursions in hybrid twists, resolved in the world frame.
+
+    Coordinate, rate, effort and added inertia of its joint; the external wrench on the body, about its origin, in its
+    own frame; orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist, S =
+    w'~ + w~ w~, and the wrench of the motion with q'' = 0."""
 
     q: Scalar
     qd: Scalar
@@ -39,8 +40,8 @@ class RigidBodies(NamedTuple):
 
 @extends(RigidBodies)
 class ArticulatedBodies(NamedTuple):
-    """RigidBodies, whose P becomes the bias wrench of the body with all that it carries; 1 where the joint's
-    acceleration is given in place of its effort, else 0; articulated inertia A; U, d, u of the joint."""
+    """RigidBodies, whose P becomes the bias wrench of the articulated body. driven: 1 if the joint's acceleration is
+    given instead of its effort, else 0; articulated inertia A; U, d, u of the joint."""
 
     driven: IfGiven[Scalar]
     A: Articulated
@@ -59,8 +60,9 @@ def rest(links: Link, body: RigidBodies) -> None:
 
 @kernel
 def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
-    """Fill the columns from R on for body i in the motion with q'' = 0. Returns its inertia about its origin; [MD]
-    (75), (54), (55). Linear velocities do not enter. Of the bodies of a Lie-group joint the last alone has mass."""
+    """Fill the columns of body i, beginning with R, for the motion with q'' = 0. Return its inertia about its origin.
+
+    [MD] (75), (54), (55), without linear velocities. Of the bodies of a Lie-group joint only the last has mass."""
     p, X, M, E, q = links.parent[i], links.X[i], links.M[i], links.E[i], body.q
     R, r, J, w, Vd, S, F = body.R, body.r, body.J, body.w, body.Vd, body.S, body.F[i]
     C = pose(E, q[i])
@@ -87,7 +89,7 @@ def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
 
 @kernel
 def rigid_bodies(links: Link, body: ArticulatedBodies) -> None:
-    """Fill the columns of RigidBodies, and A, for bodies that no joint connects yet."""
+    """Fill the columns of RigidBodies, and A, for bodies without joint constraints."""
     rest(links, body)
     body.A[0] = zero(Articulated, body.q[0])
     for i in range(1, len(links.parent)):
@@ -96,15 +98,15 @@ def rigid_bodies(links: Link, body: ArticulatedBodies) -> None:
 
 @kernel
 def release(links: Link, body: ArticulatedBodies, i: int) -> None:
-    """Add to A and P of the parent what body i hands on through its joint, and fill U, d and u.
+    """Add the contribution of body i to A and P of the parent, and fill U, d and u.
 
-    A joint whose acceleration is given passes on the whole inertia of what it carries, (13) with gain d = 0, and the
-    bias that its acceleration causes."""
+    A joint with given acceleration transmits the whole inertia of its subtree, (13) with gain d = 0, and the bias due
+    to its acceleration."""
     p, r, J, A, P, U, d, u = links.parent[i], body.r, body.J, body.A, body.P, body.U, body.d, body.u
     driven, tau = body.driven, body.tau
     U[i] = A[i] @ J[i]
     d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i]))
-    u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])            # (10), (11) of a resting parent
+    u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])            # (10), (11): parent at rest
     left, load = A[i] - square(U[i], d[i]), P[i] + u[i] * U[i]
     if in_place(body.q[i]):
         A[p] += left
@@ -116,7 +118,7 @@ def release(links: Link, body: ArticulatedBodies, i: int) -> None:
 
 @kernel
 def articulate(links: Link, body: ArticulatedBodies) -> None:
-    """Add to A and P what each body carries, and fill U, d and u, from the leaves to the root."""
+    """Add to A and P the contributions of child bodies, and fill U, d and u, from the leaves to the root."""
     for i in range(len(links.parent) - 1, 0, -1):
         release(links, body, i)
 
@@ -126,7 +128,7 @@ def follow(links: Link, body: ArticulatedBodies, i: int, Vd: list, qdd: np.ndarr
     """Add to qdd the acceleration of joint i, and fill Vd of its body, from that of its parent."""
     Vd[i] = shifted_twist(body.r[i], Vd[links.parent[i]])
     a = body.u[i] - dot(body.U[i], Vd[i]) * body.d[i]                                   # (11)
-    Vd[i] += a * body.J[i]                                                              # (2), what q'' adds
+    Vd[i] += a * body.J[i]                                                              # (2), contribution of q''
     qdd[links.coordinate[i]] += a
 
 
@@ -143,8 +145,8 @@ def accelerate(links: Link, body: ArticulatedBodies, Vd: list, qdd: np.ndarray) 
 def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on hybrid twists.
 
-    From body to body only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0
-    are summed in the first loop, so that the bias of an articulated body is a rigid body's."""
+    Between bodies only the reference point of twists, wrenches and inertias changes. The accelerations for q'' = 0 are
+    summed in the first loop: the bias of an articulated body is then a rigid body's."""
     rigid_bodies(links, body)
     articulate(links, body)
     accelerate(links, body, body.Vd, qdd)

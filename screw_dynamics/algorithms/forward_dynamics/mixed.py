@@ -24,8 +24,9 @@ from screw_dynamics.screws.vectors import (
 
 
 class ArticulatedBodies(NamedTuple):
-    """Data of each body in the recursion, torques and rotations in its frame, forces and translation in the world:
-    coordinate, rate, effort and added inertia of its joint; orientation in the parent and in the world, lever in the
+    """Data of each body in the recursion, torques and rotations in its frame, forces and translation in the world.
+
+    Coordinate, rate, effort and added inertia of its joint; orientation in the parent and in the world, lever in the
     parent of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
     articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""
 
@@ -49,8 +50,9 @@ class ArticulatedBodies(NamedTuple):
 
 @kernel
 def moved_mixed(E: Joint, q: Scalar | Placement, C: Rotation, L: Matrix3, M: Articulated) -> Articulated:
-    """T M T^T, T = [[C, L], [0, I]]: the articulated inertia of a body, in the mixed twists of its parent, for the
-    rotation C of a joint."""
+    """Return T M T^T, T = [[C, L], [0, I]]: the articulated inertia of a body, in the mixed twists of its parent.
+
+    C is the rotation of the joint."""
     B = C @ M.B
     G = B + L @ full(M.D)
     F = B + G
@@ -63,8 +65,8 @@ def moved_mixed(E: Joint, q: Scalar | Placement, C: Rotation, L: Matrix3, M: Art
 def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the mixed twists of [MD] (56), (57).
 
-    The lever L = p~ R^T maps a force in the world to its torque in the parent, and L^T an angular velocity of the
-    parent to a linear one in the world. Linear velocities do not enter."""
+    The lever L = p~ R^T maps a force in the world to its torque in the parent, and L^T maps an angular velocity of the
+    parent to a linear one in the world. Linear velocities are not needed."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, tau, added, C, R, L, J, w, c, A, P, U, d, u, Vd = body
     n = len(parent) - 1

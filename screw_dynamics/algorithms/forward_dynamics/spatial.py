@@ -38,10 +38,10 @@ class ArticulatedBodies(NamedTuple):
 def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) -> None:
     """Add to qdd the joint accelerations; [SY] (15) on the spatial twists of [MD] (70).
 
-    Inertias, wrenches and twists of all bodies are about one point and add as they are. The accelerations for q'' = 0
-    are summed in the forward loop: the bias of an articulated body is then a rigid body's, and the last loop adds the
-    effect of q'' to a world at rest. Inertias about a distant origin mask those about the joints, though: at r times
-    the robot's size from it, the result has an error of some r^2 roundings, 1e-11 for an arm of 1 m at 100 m."""
+    Inertias, wrenches and twists of all bodies have the same reference point, and are simply added. The accelerations
+    for q'' = 0 are summed in the forward loop: the bias of an articulated body is then a rigid body's, and the last
+    loop adds the effect of q'' to a world at rest. However, inertias about a distant origin mask those about the
+    joints: at r times the robot's size from it, the error is about r^2 roundings, 1e-11 for an arm of 1 m at 100 m."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, tau, added, C, J, V, Vd, A, P, U, d, u = body
     n = len(parent) - 1
@@ -68,5 +68,5 @@ def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) ->
     for i in range(1, n + 1):
         p = parent[i]
         a = (u[i] - dot(U[i], Vd[p])) * d[i]                                            # (11)
-        Vd[i] = Vd[p] + a * J[i]                                                        # (2), what q'' adds
+        Vd[i] = Vd[p] + a * J[i]                                                        # (2), contribution of q''
         qdd[k[i]] += a

@@ -1,8 +1,8 @@
-"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, a file for each representation of twists; [MD] 4.
+"""Inverse dynamics, O(n): the recursive Newton-Euler algorithm, one file for each representation of twists; [MD] 4.
 
   body_fixed (66), (67); spatial (70), (71); hybrid (75), (76); mixed (56), (57)
 
-`classical` is a fifth, outside the four representations, with the fewest operations."""
+`classical` is a fifth one, outside the four representations, with the fewest operations."""
 from screw_dynamics.compiled.entry import Entry, per_joint
 
 from ..columns import cleared

@@ -1,4 +1,4 @@
-"""Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar."""
+"""Inverse dynamics in body-fixed twists: the recursive Newton-Euler algorithm on a tree, O(n), for any scalar type."""
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class NewtonEuler(NamedTuple):
 
 @kernel
 def newton_euler(links: Link, body: NewtonEuler, acceleration: Twist, tau: np.ndarray) -> None:
-    """Add to tau the joint efforts that the motion requires in an accelerated world; [MD] (66), (67)."""
+    """Add to tau the joint efforts of the motion in an accelerated world; [MD] (66), (67)."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd, W = body
     n = len(parent) - 1
@@ -42,16 +42,16 @@ def newton_euler(links: Link, body: NewtonEuler, acceleration: Twist, tau: np.nd
     for i in range(n, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * qdd[i]                         # (67b)
-        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                                   # (67a), what it carries
+        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                                   # (67a), from its subtree
 
 
 @kernel
 def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q). Gravity enters as the world's acceleration (0, -g)."""
+    """Add tau = M(q) q'' + C(q, q') q' + g(q). Gravity enters as the world's acceleration (0, -g)."""
     newton_euler(links, body, links.X[0], tau)
 
 
 @kernel
 def without_gravity(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q'."""
+    """Add tau = M(q) q'' + C(q, q') q'."""
     newton_euler(links, body, zero(Twist, body.q[0]), tau)

@@ -1,4 +1,4 @@
-"""Inverse dynamics in the body frame by accelerations of points, not derivatives of twists: the fewest operations."""
+"""Inverse dynamics in the body frame by accelerations of points instead of derivatives of twists: fewest operations."""
 from typing import NamedTuple
 
 import numpy as np
@@ -33,10 +33,10 @@ class NewtonEuler(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q) - J^T F; [MD] (66), (67) with the components (42), (43), where v and v' enter
-    only as a = v' + w x v, the linear part of the hybrid V'^h resolved in the body; F is W^app of (77).
+    """Add tau = M(q) q'' + C(q, q') q' + g(q) - J^T F; [MD] (66), (67) with the components (42), (43).
 
-    In vectors it is the algorithm of Luh, Walker and Paul (1980)."""
+    v and v' enter only as a = v' + w x v, the linear part of the hybrid V'^h resolved in the body; F is W^app of (77).
+    In vectors this is the algorithm of Luh, Walker and Paul (1980)."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, C, w, wd, a, S, W = body.q, body.C, body.w, body.wd, body.a, body.S, body.W
     w[0], wd[0], S[0], W[0] = zero(Vec3, q[0]), zero(Vec3, q[0]), zero(Matrix3, q[0]), zero(Wrench, q[0])
@@ -56,4 +56,4 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * body.qdd[i]                # (67b)
-        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                               # (67a), what it carries
+        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                               # (67a), from its subtree

@@ -33,10 +33,11 @@ class NewtonEuler(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76). Screws only rotate, twists and wrenches change their point.
+    """Add tau = M(q) q'' + C(q, q') q' + g(q); [MD] (75), (76).
 
-    Linear velocities do not enter: those of (75d) are differences, w_p x r + J q' between a body and its parent. The
-    rotated inertia of (76a) is not formed either: its factors R, Theta, R^T are applied one by one."""
+    Screws are only rotated; twists and wrenches change their reference point. Linear velocities are not needed: those
+    of (75d) are differences, w_p x r + J q' between a body and its parent. The rotated inertia of (76a) is not formed:
+    its factors R, Theta, R^T are applied one by one."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, R, r, J, w, Vd, S, W = body
     n = len(parent) - 1
@@ -59,4 +60,4 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     for i in range(n, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], J[i]) + links.armature[i] * qdd[i]                     # (76c)
-        W[p] += shifted_wrench(r[i], W[i])                                            # (76b), what it carries
+        W[p] += shifted_wrench(r[i], W[i])                                            # (76b), from its subtree

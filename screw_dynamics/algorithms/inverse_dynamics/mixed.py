@@ -32,9 +32,9 @@ class NewtonEuler(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
+    """Add tau = M(q) q'' + C(q, q') q' + g(q), by the balance of [MD] (56), (57).
 
-    The recursion, which the paper leaves open, is (66) for rotations and (75) for translations, without velocities."""
+    The paper omits the recursion. It is (66) for rotations and (75) for translations, without velocities."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
     q, qd, qdd, C, R, w, Vd, S, W = body
     n = len(parent) - 1
@@ -56,7 +56,7 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
         W[i] = Wrench(torque, M[i].mass * a + R[i] @ (S[i] @ h))                      # (57), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        local = Wrench(W[i].torque, W[i].force @ R[i])                                # all of it in the body frame
+        local = Wrench(W[i].torque, W[i].force @ R[i])                                # the total, in the body frame
         tau[k[i]] += dot(local, X[i]) + links.armature[i] * qdd[i]
         torque = force_to_parent(E[i], q[i], C[i], local).torque
-        W[p] += Wrench(torque, W[i].force)                                            # what it carries
+        W[p] += Wrench(torque, W[i].force)                                            # from its subtree

@@ -1,4 +1,4 @@
-"""Inverse dynamics in spatial twists: all screws in the world frame, on a tree, O(n), for any scalar."""
+"""Inverse dynamics in spatial twists: all screws in the world frame, on a tree, O(n), for any scalar type."""
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class NewtonEuler(NamedTuple):
 
 @kernel
 def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
-    """tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias change their frame.
+    """Add tau = M(q) q'' + C(q, q') q' + g(q); [MD] (70), (71). Only screws and inertias are transformed.
 
     The inertia of (71a) is not formed: its factors are applied one by one, by `balance_at`."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
@@ -46,4 +46,4 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
         W[i] = balance_at(C[i], M[i], V[i], Vd[i])                                    # (71a, b), the body's own part
     for i in range(n, 0, -1):
         tau[k[i]] += dot(W[i], J[i]) + links.armature[i] * qdd[i]                     # (71c)
-        W[parent[i]] += W[i]                                                          # (71b), what it carries
+        W[parent[i]] += W[i]                                                          # (71b), from its subtree

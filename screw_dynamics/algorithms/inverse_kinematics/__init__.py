@@ -1,1 +1,1 @@
-"""Inverse kinematics: configurations at which frames have given poses, within the limits of the joints."""
+"""Inverse kinematics: configurations within the joint limits at which frames have given poses."""

@@ -1,8 +1,8 @@
-"""Errors of frames relative to their goals, and the derivatives of these with respect to the joints.
+"""Errors of frames relative to their goals, and the derivatives of the errors by the joints.
 
-The error of a frame at C with the goal G is (log R, p), angular part first, of G^-1 C = (R, p): what is left to turn, a
-logarithm on SO(3), and to move, resolved in the goal's frame. Positions and orientations are so independent of each
-other, as the logarithm on SE(3) has them not, and any of the six rows can be left free."""
+The error of a frame at C with the goal G is (log R, p), angular part first, of G^-1 C = (R, p): a logarithm on SO(3),
+and a translation, resolved in the goal's frame. Unlike the logarithm on SE(3), it separates positions from
+orientations, and any of the six rows can be left free."""
 import numpy as np
 
 from screw_dynamics.compiled.entry import Target
@@ -16,9 +16,9 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from ..jacobian import JointScrews, keep_column, put_twist
 from ..kinematics import climb
 
-# A task is a row of integers: a frame, and its reference frame. It has a weight for each row of its error.
+# A task is a row of integers: a frame, and its reference frame. Each row of its error has a weight.
 FRAME, REFERENCE = 0, 1
-GOAL = 12               # numbers of a pose: its first three rows
+GOAL = 12               # numbers per pose: its first three rows
 
 
 @kernel
@@ -29,13 +29,13 @@ def twist_at(x: list, k: int) -> Twist:
 
 @kernel
 def add_twist(x: list, V: Twist) -> None:
-    """Add six numbers."""
+    """Add a twist to six numbers."""
     put_twist(x, twist_at(x, 0) + V)
 
 
 @kernel
 def weighted(weight: np.ndarray, V: Twist) -> Twist:
-    """Six numbers times their weights."""
+    """Return a twist, with its six numbers multiplied by weights."""
     w, v = V.angular, V.linear
     return Twist(Vec3(weight[0] * w.x, weight[1] * w.y, weight[2] * w.z),
                  Vec3(weight[3] * v.x, weight[4] * v.y, weight[5] * v.z))
@@ -43,7 +43,7 @@ def weighted(weight: np.ndarray, V: Twist) -> Twist:
 
 @kernel
 def rate(R: Rotation, xi: Vec3, c: Scalar, V: Twist) -> Twist:
-    """Return the rate of the error (xi, p) = (log R, p) of a frame that moves with the body-fixed twist V."""
+    """Return the rate of the error (xi, p) = (log R, p) of a frame with the body-fixed twist V."""
     b = cross(xi, V.angular)
     return Twist(V.angular + 0.5 * b + c * cross(xi, b), R @ V.linear)
 
@@ -58,9 +58,11 @@ def pose_at(x: list, k: int) -> Pose:
 @kernel
 def errors(links: Link, body: JointScrews, frames: Frame, tasks: np.ndarray, weights: np.ndarray, columns: np.ndarray,
            goals: list, e: list, J: np.ndarray) -> tuple[Scalar, Scalar]:
-    """Fill e (6 T) with the errors of all tasks (T, 2) against the goals (T GOAL), times the weights (T, 6), and J
-    (a, 6 T) with their derivatives by the coordinates that move: of coordinate k in row columns[k], if that is not -1.
-    Returns the squares of the largest angle and of the largest distance, of the weighted errors."""
+    """Fill e (6 T) with the weighted errors of all tasks, and J (a, 6 T) with their derivatives by the moving
+    coordinates.
+
+    Tasks (T, 2), weights (T, 6), goals (T GOAL). Coordinate k is in row columns[k], if that is not -1. Returns the
+    squares of the largest angle and of the largest distance of the weighted errors."""
     angle, distance = null(e[0]), null(e[0])
     for k in range(len(J)):
         for i in range(len(e)):

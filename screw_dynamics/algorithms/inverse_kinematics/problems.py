@@ -1,4 +1,4 @@
-"""Data of an inverse kinematics search: its options, its problems, and the lanes that work on them."""
+"""Data of an inverse kinematics search: its options, its problems, and the lanes that solve them."""
 from collections import namedtuple
 from typing import Annotated, NamedTuple
 
@@ -11,27 +11,29 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from .errors import GOAL
 from .step import Work
 
-# Rows of a table of joints (JOINTS, a), of the coordinates that move: limits, what a turn is of joints that can make
-# more than one, else 0, preferred position, and the share of the way to it that is wanted in a step.
+# Rows of a table of joints (JOINTS, a), for the moving coordinates: limits; a full turn for joints with a larger
+# range, else 0; preferred position; and fraction of the way to it in a step.
 LOWER, UPPER, TURN, REST, GAIN = range(5)
 JOINTS = 5
-# Numbers of a search: tolerances, rad and m; what a meter counts; damping per squared error and its least; the longest
-# step of a coordinate; the factor by which an error must fall, and in how many steps; steps of an attempt at most;
-# attempts at most; solves of a step; 1 where the first start is given; the longest step of a search that has settled.
+# Options of a search: tolerances, rad and m; weight of a meter, in rad; damping per squared error and its minimum;
+# largest step of a coordinate; required factor of decrease of the error, and in how many steps; largest number of steps
+# of an attempt, and of attempts; solves per step; 1 if the first start is given; largest step of a settled search.
 ANGLE, DISTANCE, METER, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)
 OPTIONS = 13
-# Columns of what is found of each problem, beside q.
-SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # by how much the goals are no poses
+# Columns of the result of each problem, beside q.
+SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # deviation of the goals from poses
 FOUND = 5
 GOOD, SINCE, MADE, MOVED, DESCENDS, BEFORE, STIFFER = range(7)      # rows of Places.state
 STATES = 7
 
 
 class Search(NamedTuple):
-    """The input of a search: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
-    errors; columns (n), in which a coordinate is, or -1; q indices (a) of those that move; slots of the bodies that
-    they move; joints (JOINTS, a) and options as above; N problems: goals (N, T GOAL), and q0 (N, nq), the first start
-    and what does not move; starts (attempts, a). Results: q (N, nq) and found (N, FOUND)."""
+    """The input of a search, for N problems.
+
+    Tasks (T, 2), masks of the coordinates that move their frames (T, a), and weights (T, 6) of their errors; columns
+    (n) of coordinates, or -1; q indices (a) of the moving coordinates; slots of the bodies that they move; joints
+    (JOINTS, a) and options as above; goals (N, T GOAL), and q0 (N, nq), the first start and the coordinates that do not
+    move; starts (attempts, a). Results: q (N, nq) and found (N, FOUND)."""
 
     tasks: np.ndarray
     moves: np.ndarray
@@ -48,15 +50,16 @@ class Search(NamedTuple):
     found: np.ndarray
 
 
-# Rows of errors, coordinates that move, numbers in q, and numbers of goals.
+# Rows of errors, moving coordinates, numbers in q, and numbers of goals.
 Sizes = namedtuple("Sizes", "m a nq goals")
 
 
 class Places(NamedTuple):
-    """The state of each lane: its problem, -1 for none; its attempt, from 0 on; and the cost of the best configuration
-    of its problem so far. Rows of lanes: the configuration q, what moves of it one step before, the goals, and state:
-    the error to fall below, since how many steps it has not, steps made, and the length of the last; 1 where the error
-    must fall with each step, the error one step before, and by how much the damping is raised for that."""
+    """The state of each lane: its problem, -1 for none; its attempt, from 0; the lowest cost of its problem so far.
+
+    Rows of lanes: the configuration q, its moving coordinates one step before, the goals, and state: the error to fall
+    below, number of steps since the last decrease, number of steps, and length of the last; 1 if the error must
+    decrease in each step, the error one step before, and the factor by which the damping is raised for that."""
 
     row: np.ndarray
     attempt: np.ndarray
@@ -75,13 +78,13 @@ def sizes_of(search: Search) -> Sizes:
 
 
 def memory_size(sizes: Sizes) -> int:
-    """Return the count of numbers that a search needs for each lane."""
+    """Return the count of numbers per lane that a search needs."""
     return room(Work, sizes) + room(Places, sizes)
 
 
 @kernel
 def places_in(like: Scalar, sizes: Sizes, memory: np.ndarray) -> Places:
-    """Idle places."""
+    """Return idle lanes."""
     count = lane_count(like)
     return arranged(Places, like, sizes, memory, count * room(Work, sizes),
                     np.full(count, -1), np.zeros(count, np.int64), np.zeros(count))

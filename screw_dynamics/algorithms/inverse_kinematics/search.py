@@ -1,6 +1,6 @@
-"""The search for configurations: steps from one start after another, for as many problems at once as there are places.
+"""Search for configurations: steps from a sequence of starts, for as many problems at once as there are lanes.
 
-A place whose problem has ended takes the next one, so that none waits for the slowest."""
+A lane whose problem has ended takes the next one: none waits for the slowest."""
 import math
 from collections.abc import Callable
 from functools import cache
@@ -62,31 +62,31 @@ from .problems import (
 from .step import Work, step_in_box
 from .turns import turn_to_starts
 
-DESCENT = 100           # steps at most, from the best configuration of a problem that no attempt has solved
+DESCENT = 100           # largest number of steps from the best configuration of a problem that no attempt has solved
 
 
 @kernel
 def fill_coordinates(links: Link, memory: np.ndarray, q: list, column: list) -> None:
-    """Gather the coordinates."""
+    """Fill a column with the coordinates of all joints."""
     gather(links.coordinate, q, column)
 
 
 @kernel
 def renew_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
-    """Gather the coordinates that move."""
+    """Update the moving coordinates in a column."""
     for i in slots:
         column[i] = q[links.coordinate[i]]
 
 
 @kernel
 def fill_placements(links: Link, memory: np.ndarray, q: list, column: list) -> None:
-    """The placements of a configuration."""
+    """Fill a column with the placements of a configuration."""
     configure(links, ws.pose_sources_in(memory), q, column)
 
 
 @kernel
 def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
-    """The placements that move."""
+    """Update the moving placements in a column."""
     start = ws.pose_sources_in(memory).start
     for i in slots:
         column[i] = Placement(pose(links.E[i], q[start[i]]), 0)
@@ -106,8 +106,10 @@ def is_needed(search: Search, e: list, place: int, i: int) -> bool:
 
 @noinline
 def begin(search: Search, at: Places, e: list, place: int) -> None:
-    """Begin an attempt in a place: the first at q0 if it is given; else at the next start, but what moves only frames
-    that are at their goals stays; after the last, at the best configuration that was found, to descend."""
+    """Begin an attempt in a lane.
+
+    The first begins at q0 if it is given. Others begin at the next start, but coordinates that move only frames at
+    their goals stay. After the last start, a descent begins at the best configuration."""
     joints, moving, row, attempt = search.joints, search.places, at.row[place], at.attempt[place]
     last = attempt == int(search.options[ATTEMPTS])
     if last:
@@ -135,7 +137,7 @@ def not_rigid(x: np.ndarray, k: int) -> float:
 
 @noinline
 def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
-    """Load a problem into a place, and begin its first attempt."""
+    """Load a problem into a lane, and begin its first attempt."""
     at.row[place], at.attempt[place], at.best[place] = row, 0, math.inf
     search.found[row, SUCCESS] = search.found[row, NOT_RIGID] = 0.0
     for k in range(0, len(at.goals), GOAL):
@@ -149,8 +151,8 @@ def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
 
 @noinline
 def keep(search: Search, at: Places, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
-    """Keep the configuration of a place, if it is the first that solves the problem, or comes nearer to what is
-    preferred than those before; if none solves it, nearer to the goals."""
+    """Store the configuration of a lane if it is the first solution, or nearer to the preferred configuration than
+    other solutions; without a solution, if it is nearer to the goals."""
     row, joints = at.row[place], search.joints
     solved = search.found[row, SUCCESS] == 1.0
     if within:
@@ -169,7 +171,7 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
 
 @kernel
 def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
-    """Return to the previous configuration and raise the damping where a descent is required and the error has not
+    """Return to the previous configuration and raise the damping if a descent is required and the error has not
     decreased; else lower the damping.
 
     Returns 1 where it went back, else 0."""
@@ -186,7 +188,7 @@ def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
 
 @kernel
 def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar) -> None:
-    """Make a step in all places that have not just begun."""
+    """Make a step in all lanes that have not just begun."""
     joints, options, moving, q = search.joints, search.options, search.places, at.q
     longest, moved = options[LONGEST], null(cost)
     for k in range(len(moving)):
@@ -207,8 +209,10 @@ def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar)
 @kernel
 def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
         search: Search) -> None:
-    """Search for all problems. Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory,
-    slots, q, column): how its first column follows from q, all of it, and the slots whose joints move."""
+    """Search for all problems.
+
+    Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory, slots, q, column): compute its
+    first column from q, for all slots, and for slots with moving joints."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
     body = ws.body_on_lanes(Table, memory, like)
     sizes = sizes_of(search)
@@ -216,7 +220,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
     state, attempts = at.state, int(options[ATTEMPTS])
     following, alive = 0, 0
     for place in range(lane_count(like)):
-        load(search, at, work.e, place, min(place, N - 1))      # those past the end are idle, but hold numbers
+        load(search, at, work.e, place, min(place, N - 1))      # those past the end are idle, but need numbers
         if place < N:
             following, alive = following + 1, alive + 1
         else:
@@ -273,8 +277,8 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:
-    """Return the specialization of the search: for one problem at a time, of all robots; or on lanes, for all robots
-    with Lie-group joints, or for all without."""
+    """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with
+    Lie-group joints, or without."""
     Table = taking(JointScrews, ("q",))
     Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups or not lanes else
                           (Table, fill_coordinates, renew_coordinates))
@@ -290,5 +294,5 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
 
 @cache
 def entry_point(lanes: bool, on_groups: bool) -> Callable:
-    """Return the compiled form of a search."""
+    """Return the compiled search."""
     return function(form(lanes, on_groups))

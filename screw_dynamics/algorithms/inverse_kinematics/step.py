@@ -1,8 +1,8 @@
-"""A step of Levenberg and Marquardt within a box.
+"""Levenberg-Marquardt step within a box.
 
-The step d is the least of |J d + e|^2 + lambda |d - z|^2, z a step that is wanted beside: d = z + J^T y with
-(J J^T + lambda) y = -(e + J z), as many equations as there are rows, however many joints. Where entries of d leave the
-box they are held at its side, and the others found again."""
+The step d minimizes |J d + e|^2 + lambda |d - z|^2, where z is a preferred step: d = z + J^T y with (J J^T + lambda) y
+= -(e + J z), with as many equations as rows, for any number of joints. Entries of d that leave the box are fixed at its
+boundary, and the others are solved for again."""
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -18,8 +18,8 @@ from .errors import twist_at
 
 
 class Work(NamedTuple):
-    """Errors e, derivatives J, matrix A, right side y, and for each coordinate the wanted step z, the step d, a step
-    that may leave the box s, whether it is free, 1 or 0, and the sides of its box."""
+    """Errors e, derivatives J, matrix A, right side y, and for each coordinate the preferred step z, the step d, an
+    unbounded step s, 1 or 0 for a free coordinate, and the bounds of its box."""
 
     e: Annotated[np.ndarray, "m"]
     J: Annotated[np.ndarray, "a", "m"]
@@ -51,8 +51,9 @@ def solve_one(work: Work, damping: Scalar) -> None:
 
 @kernel
 def solve(work: Work, moves: np.ndarray, damping: Scalar) -> None:
-    """Fill work.s with the step that follows from work.d, the step of held coordinates and z of free ones. moves
-    (T, a): which coordinates move the frame of which task."""
+    """Fill work.s with the step, given work.d: the step of fixed coordinates and z of free ones.
+
+    moves (T, a): mask of the coordinates that move the frame of each task."""
     e, J, A, y, d, free = work.e, work.J, work.A, work.y, work.d, work.free
     for i in range(len(e)):
         y[i] = -e[i]

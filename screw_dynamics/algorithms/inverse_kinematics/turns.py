@@ -1,7 +1,7 @@
-"""Whole turns: joints that can make more than one end as near to the first start as limits allow.
+"""Whole turns: joints with a larger range end as near to the first start as limits allow.
 
-Errors are judged again where a joint was turned: of a start far away the digits tell no turn, and then what was found
-stays."""
+Errors are evaluated again after a turn of a joint: if the start is far away, rounding errors may be too large, and the
+solution is kept then."""
 import math
 from collections.abc import Callable
 
@@ -19,8 +19,8 @@ from .step import Work
 
 @kernel
 def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float) -> float:
-    """x by whole turns as near to another position as limits allow."""
-    near = max(lower, min(upper, near))         # as near to it as x may come: of two small numbers turns are exact
+    """Return x, changed by whole turns to be as near to another position as limits allow."""
+    near = max(lower, min(upper, near))         # nearest allowed x: turns of two small numbers are exact
     x -= turn * np.rint((x - near) / turn)
     if x < lower:
         return x + turn * np.ceil((lower - x) / turn)
@@ -29,8 +29,8 @@ def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float)
 
 @kernel
 def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
-    """Load what was found for a problem into a place, by whole turns as near to its first start as limits allow. True
-    if that is another configuration."""
+    """Load the solution of a problem into a lane, turned as near to its first start as limits allow. Return True if
+    that is another configuration."""
     joints, turned = search.joints, False
     for i in range(len(at.q)):
         at.q[i] = insert(at.q[i], place, search.q[row, i])
@@ -47,7 +47,7 @@ def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
 
 @noinline
 def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, distance: float) -> None:
-    """Keep the configuration of a place, if it solves what is solved, and comes no less near to other goals."""
+    """Store the configuration of a lane if a solved problem stays solved, or errors of an unsolved one do not grow."""
     found, options = search.found[row], search.options
     unsolved = 1.0 - found[SUCCESS]
     if (angle <= unsolved * found[ANGLE_LEFT] + options[ANGLE]
@@ -60,7 +60,7 @@ def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, 
 @kernel
 def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: JointScrews, frames: Frame, search: Search,
                    at: Places, work: Work) -> None:
-    """Turn what was found by whole turns towards the first start."""
+    """Change solutions by whole turns towards the first start."""
     count, N = len(at.row), len(search.q0)
     for first in range(0, N, count):
         turned = False

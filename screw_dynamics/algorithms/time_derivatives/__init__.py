@@ -1,6 +1,6 @@
 """Time derivatives of the equations of motion, [MD] 6.3, and of kinematics, [MD] 2, O(n), by recursion.
 
-  body_fixed, hybrid    efforts with their first derivative, and with both, a file for each representation of twists
+  body_fixed, hybrid    efforts with one or two time derivatives, one file for each representation of twists
   link, jacobian        acceleration, jerk and snap of a link; the second derivative of its Jacobian"""
 from screw_dynamics.compiled.entry import Entry, per_twist
 from screw_dynamics.numbers.values import kernel
@@ -19,8 +19,8 @@ def _entry(form, name, order):
 
 _INPUTS = "q qd qdd", "q qd qdd qddd", "q qd qdd qddd qdddd"
 _SHAPES = {1: kernel(lambda n, b: (2, n)), 2: kernel(lambda n, b: (3, n))}
-# By representation, and by the order of the highest derivative. Inputs: q, q', q'', q''' and, for the second, q''''.
-# Results (2, n): tau and tau', or (3, n): tau'' besides.
+# By representation, and by the highest order of derivative. Inputs: q, q', q'', q''' and, for the second, q''''.
+# Results (2, n): tau and tau', or (3, n) with tau''.
 INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
     (form, order): _entry(module, form, order)
     for form, module in (("body", body_fixed), ("hybrid", hybrid)) for order in (1, 2)}

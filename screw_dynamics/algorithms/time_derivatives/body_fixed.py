@@ -1,4 +1,4 @@
-"""Efforts and their time derivatives in body-fixed twists: the recursive Newton-Euler algorithm, differentiated."""
+"""Efforts and their time derivatives in body-fixed twists: the differentiated recursive Newton-Euler algorithm."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -33,8 +33,10 @@ def recursion(second: bool) -> Callable:
     """Return the algorithm for tau and tau', and tau'' if `second`."""
     @kernel
     def inverse_dynamics_time_derivatives(links, body, tau):
-        """[MD] (66), (67), and their derivatives, for which X_i is constant and A = Ad_C^-1 has A' = -ad_(X q') A. The
-        world accelerates by (0, -g) at all times, and has no velocity at this one."""
+        """Compute [MD] (66), (67), and their derivatives.
+
+        X_i is constant, and A = Ad_C^-1 has A' = -ad_(X q') A. The world has the constant acceleration (0, -g), and
+        currently no velocity."""
         parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E
         q, qd, qdd, qddd, qdddd, C, V, Vd, Vdd, Vddd, W, Wd, Wdd = body
         n, none = len(parent) - 1, zero(Wrench, q[0])
@@ -50,7 +52,7 @@ def recursion(second: bool) -> Callable:
             if second:
                 Vddd[i] = third(C[i], X[i], qd[i], qdd[i], qddd[i], qdddd[i], V[p], Vd[p], Vdd[p], Vddd[p])
                 Wdd[i] = M[i] @ Vddd[i] - ad_dual(Vdd[i], H) - 2.0 * ad_dual(Vd[i], Hd) - ad_dual(V[i], Hdd)
-        Fd, Fdd = none, none            # the derivatives in the frame of the joint's child, which the last body has
+        Fd, Fdd = none, none            # the derivatives in the frame of the joint's child, which is its last body
         for i in range(n, 0, -1):
             p, K, Kd = parent[i], qd[i] * X[i], qdd[i] * X[i]
             carries = i < n and inner(q[i + 1])

@@ -1,4 +1,4 @@
-"""The time derivatives of coordinates that give those of the velocities of Lie-group joints; see group_rates."""
+"""Time derivatives of coordinates for given derivatives of the velocities of Lie-group joints; see group_rates."""
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +11,8 @@ from .twist import passed_on, third
 
 @noinline
 def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
-    """V^(order) of the twist of a joint against its parent, in the frame of the last of its bodies, but for the share
-    of the derivatives of its coordinates of the order after that."""
+    """Return V^(order) of the twist of a joint relative to its parent, in the frame of its last body, without the
+    contribution of the highest derivatives of its coordinates, of order + 1."""
     q, qd, qdd, qddd, o = body.q, body.qd, body.qdd, body.qddd, null(body.q[0])
     V, Vd, Vdd, Vddd = zero(Twist, o), zero(Twist, o), zero(Twist, o), zero(Twist, o)
     for i in range(first, last + 1):
@@ -23,8 +23,8 @@ def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
 
 
 def inverse_on_groups(algorithm: Callable, second: bool) -> Callable:
-    """Return the algorithm, for velocities of Lie-group joints: theta'', theta''' and, for the second derivative,
-    theta'''' in place of V', V'' and V'''."""
+    """Return the algorithm for velocities of Lie-group joints: theta'', theta''' and, for the second derivative,
+    theta'''' replace V', V'' and V'''."""
     @kernel
     def on_groups(links, body, out):
         X, q, first = links.X, body.q, 1

@@ -35,24 +35,24 @@ class NewtonEulerDerivatives(NamedTuple):
 
 @kernel
 def turned(w: Vec3, X: Twist) -> Twist:
-    """w x X, of both parts."""
+    """Return w x X, for both parts."""
     return Twist(cross(w, X.angular), cross(w, X.linear))
 
 
 @kernel
 def turned_wrench(w: Vec3, W: Wrench) -> Wrench:
-    """w x W, of both parts."""
+    """Return w x W, for both parts."""
     return Wrench(cross(w, W.torque), cross(w, W.force))
 
 
 @kernel
 def resolved(R: Rotation, Theta: Symmetric3, x: Vec3) -> Vec3:
-    """R Theta R^T x."""
+    """Return R Theta R^T x."""
     return R @ (Theta @ (x @ R))
 
 
 def motion(second: bool) -> Callable:
-    """Return the function that fills the columns of body i that describe its motion, from the parent's; [MD] (75)."""
+    """Return the function that fills the motion columns of body i from the parent's; [MD] (75)."""
     @kernel
     def move(links, body, i):
         p, X, o = links.parent[i], links.X[i], zero(Vec3, body.q[0])
@@ -82,8 +82,7 @@ def motion(second: bool) -> Callable:
 
 
 def own_wrench(second: bool) -> Callable:
-    """Return the function that fills the columns of the wrench of body i with what its own motion requires; [MD] (54),
-    (55).
+    """Return the function that fills the wrench columns of body i with the wrench of its own motion; [MD] (54), (55).
 
     h is the body's first moment, L its angular momentum about its origin, and T the inertia there, for which (T x)' = T
     (x' - w x x) + w x T x."""
@@ -120,7 +119,7 @@ def recursion(second: bool) -> Callable:
 
     @kernel
     def inverse_dynamics_time_derivatives(links, body, tau):
-        """[MD] (75), (76), and their derivatives, in which what is fixed to a body turns with it, as J' = w x J."""
+        """Compute [MD] (75), (76), and their derivatives. Body-fixed vectors rotate with the body, as J' = w x J."""
         parent, k, q, r, J, w, W, Wd, Wdd = (links.parent, links.coordinate, body.q, body.r, body.J, body.w, body.W,
                                              body.Wd, body.Wdd)
         n, o, none, still = len(parent) - 1, zero(Vec3, q[0]), zero(Wrench, q[0]), zero(Twist, q[0])
@@ -129,7 +128,7 @@ def recursion(second: bool) -> Callable:
         for i in range(1, n + 1):
             move(links, body, i)
             load(links, body, i)
-        Fd, Fdd = none, none                        # the derivatives in the joint's child, which the last body has
+        Fd, Fdd = none, none                        # the derivatives in the joint's child, which is its last body
         for i in range(n, 0, -1):
             p, carries = parent[i], i < n and inner(q[i + 1])
             f, fd, turn = W[i].force, Wd[i].force, turned_wrench(w[i], W[i])
@@ -143,5 +142,5 @@ def recursion(second: bool) -> Callable:
                 arm = cross(body.rdd[i], f) + 2.0 * cross(body.rd[i], fd)
                 Wdd[p] += shifted_wrench(r[i], Wdd[i]) + Wrench(arm, o)
             Wd[p] += shifted_wrench(r[i], Wd[i]) + Wrench(cross(body.rd[i], f), o)
-            W[p] += shifted_wrench(r[i], W[i])                                          # (76b), what it carries
+            W[p] += shifted_wrench(r[i], W[i])                                          # (76b), from its subtree
     return inverse_dynamics_time_derivatives

@@ -1,4 +1,4 @@
-"""The second time derivative of the Jacobian of a frame relative to any other, in the four representations; [MD] 2."""
+"""Second time derivative of the Jacobian of a frame relative to any other, in the four representations; [MD] 2."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ relative_rates = against_reference(1)
 
 @kernel
 def represent_second_rate(representation: int, C: Pose, V: Twist, Vd: Twist, X: Twist, Xd: Twist, Xdd: Twist) -> Twist:
-    """Return the second time derivative of represent(representation, C, X), the body-fixed twist of the frame being
-    V."""
+    """Return the second time derivative of represent(representation, C, X), with the body-fixed twist V of the
+    frame."""
     rate = Xd + turning(representation, V, X)
     second = Xdd + turning(representation, Vd, X) + turning(representation, V, Xd) + turning(representation, V, rate)
     return represent(representation, C, second)
@@ -26,8 +26,9 @@ def represent_second_rate(representation: int, C: Pose, V: Twist, Vd: Twist, X: 
 
 @kernel
 def jacobian_second_derivative(links: Link, body: JointScrews, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Add to `out` (6, n) the second time derivative of the Jacobian along q' and q''; J_k' = [J_k, W], W
-    the twist of the joints between k and the frame, [MD] (5)."""
+    """Add to `out` (6, n) the second time derivative of the Jacobian along q' and q''.
+
+    J_k' = [J_k, W], with the twist W of the joints between k and the frame, [MD] (5)."""
     parent, k, q, qd, qdd = links.parent, links.coordinate, body.q, body.qd, body.qdd
     H, meet, (V, Vd, _, _) = relative_rates(links, body, frames, target)
     o = zero(Twist, q[0])
@@ -42,7 +43,7 @@ def jacobian_second_derivative(links: Link, body: JointScrews, frames: Frame, ta
             passed_rate += qdd[i] * J + qd[i] * Jd
             if not inner(q[i]):                     # the screws of one joint are constant in one frame
                 W, Wd = passed, passed_rate
-            if not of_frame:                        # what moves the reference moves the frame backwards
+            if not of_frame:                        # a motion of the reference moves the frame backwards
                 A, A1, A2 = -Ad_inv(H, J), -Ad_inv(H, Jd), -Ad_inv(H, Jdd)
                 J, Jd = A, A1 - ad(V, A)
                 Jdd = A2 - ad(V, A1) - ad(Vd, A) - ad(V, Jd)

@@ -1,7 +1,7 @@
 """Acceleration, jerk and snap of a frame relative to any other, in the four representations of twists; [MD] 2.
 
-By screws alone: body-fixed, the column of joint k changes by J_k' = [J_k, W], W the twist of the joints between k and
-the frame, [MD] (5). The rest follows by Leibniz' rule."""
+The body-fixed column of joint k changes by J_k' = [J_k, W], with the twist W of the joints between k and the frame,
+[MD] (5). The rest follows by Leibniz' rule."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from ..representations import HYBRID, MIXED, SPATIAL, represent
 
 
 class Rates(NamedTuple):
-    """A body-fixed twist with its first three time derivatives, of which those that are not asked for are 0."""
+    """A body-fixed twist with its first three time derivatives. Those that are not requested are 0."""
 
     V: Twist
     Vd: Twist
@@ -25,11 +25,12 @@ class Rates(NamedTuple):
 
 
 def against_carrier(order: int) -> Callable:
-    """Return the function for Rates, up to this order, of a frame of body i against the body `meet` that carries it."""
+    """Return the function for Rates, up to this order, of a frame of body i relative to the body `meet` that carries
+    it."""
     @kernel
     def rates(links, body, i, meet):
         o = zero(Twist, body.q[0])
-        V, Vd, Vdd, Vddd, W, Wd, Wdd = o, o, o, o, o, o, o      # W: of the joints that are passed, this one apart
+        V, Vd, Vdd, Vddd, W, Wd, Wdd = o, o, o, o, o, o, o      # W: of the joints so far, without this one
         while i != meet:
             J = body.J[i]
             Jd = ad(J, W)
@@ -49,8 +50,10 @@ def against_carrier(order: int) -> Callable:
 
 
 def against_reference(order: int) -> Callable:
-    """Return the function for the pose H of a frame in the reference frame, the body where their branches meet, and the
-    Rates, up to this order, of the frame relative to the reference. Fills body.J."""
+    """Return the function that fills body.J and returns relative Rates up to this order.
+
+    It returns the pose H of a frame in the reference frame, the body where their branches meet, and the Rates of the
+    frame relative to the reference."""
     rates = against_carrier(order)
 
     @kernel
@@ -76,8 +79,8 @@ def against_reference(order: int) -> Callable:
 
 @kernel
 def turning(representation: int, V: Twist, X: Twist) -> Twist:
-    """Return N X, with which the derivative of represent(representation, C, X) is represent(representation, C,
-    X' + N X) if the frame has body-fixed twist V."""
+    """Return N X, with which the derivative of represent(representation, C, X) is represent(representation, C, X' + N
+    X), for the body-fixed twist V of the frame."""
     if representation == SPATIAL:
         return ad(V, X)
     if representation == HYBRID:

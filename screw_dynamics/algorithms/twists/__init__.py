@@ -1,9 +1,10 @@
-"""Twists and Jacobians of all bodies of a tree: one recursion, and a file for each representation; [MK] 3.
+"""Twists and Jacobians of all bodies of a tree: one recursion, and one file for each representation; [MK] 3.
 
   body_fixed (14)-(20); spatial (28)-(30), (35); hybrid (38)-(42); mixed (50)-(52)
 
-The recursion uses frames of the bodies, and of the world, on the axes of the joints (links.Link). frames.C holds the
-poses of the bodies' own frames in these, in the order of the bodies, to convert each result to: [MK] (20), (35)."""
+The recursion uses frames of the bodies, and of the world, on the axes of the joints (links.Link). frames.C contains the
+poses of the bodies' own frames in these frames, in the order of the bodies. Each result is converted to them: [MK]
+(20), (35)."""
 from . import body_fixed, hybrid, mixed, spatial
 from .recursion import recursions
 

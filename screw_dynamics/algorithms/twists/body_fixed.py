@@ -10,19 +10,19 @@ from .recursion import Twists
 
 @kernel
 def place(links: Link, body: Twists, i: int) -> None:
-    """The pose in the parent."""
+    """Fill the pose in the parent."""
     body.C[i] = pose(links.E[i], body.q[i])
 
 
 @kernel
 def screw(links: Link, body: Twists, i: int) -> Twist:
-    """X_i."""
+    """Return X_i."""
     return links.X[i]
 
 
 @kernel
 def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
-    """Ad_(C_i,p) V; (14), (19)."""
+    """Return Ad_(C_i,p) V; (14), (19)."""
     return Ad_inv(body.C[i], V)
 
 

@@ -10,7 +10,7 @@ from .recursion import Twists
 
 @kernel
 def place(links: Link, body: Twists, i: int) -> None:
-    """The orientation, and the vector from the parent's origin."""
+    """Fill the orientation, and the vector from the parent's origin."""
     R, C = body.R[links.parent[i]], pose(links.E[i], body.q[i])
     body.R[i], body.r[i] = R @ C.R, R @ C.p
 
@@ -23,7 +23,7 @@ def screw(links: Link, body: Twists, i: int) -> Twist:
 
 @kernel
 def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
-    """Ad_(-r) V; (41), (42), where r_(i,i-1) is -r."""
+    """Return Ad_(-r) V; (41), (42), where r_(i,i-1) is -r."""
     return shifted_twist(body.r[i], V)
 
 

@@ -12,29 +12,30 @@ from .recursion import Twists
 
 @kernel
 def place(links: Link, body: Twists, i: int) -> None:
-    """The pose in the parent, and the orientation."""
+    """Fill the pose in the parent, and the orientation."""
     body.C[i] = pose(links.E[i], body.q[i])
     body.R[i] = body.R[links.parent[i]] @ body.C[i].R
 
 
 @kernel
 def screw(links: Link, body: Twists, i: int) -> Twist:
-    """X_i, the linear part resolved in the world; (50), i = j."""
+    """Return X_i, the linear part resolved in the world; (50), i = j."""
     X = links.X[i]
     return Twist(X.angular, body.R[i] @ X.linear)
 
 
 @kernel
 def moved_twist(C: Pose, R: Rotation, V: Twist) -> Twist:
-    """Return the mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
+    """Return the mixed twist of a frame fixed to a parent at the relative pose C, from that of the parent.
 
-    The matrix of (51) and (52) with R_(i-1), not R_i as printed: the parent's angular velocity is in its own frame."""
+    R is the parent's orientation. The matrix is that of (51) and (52) with R_(i-1), not R_i as printed: the parent's
+    angular velocity is in its own frame."""
     return Twist(V.angular @ C.R, V.linear + R @ cross(V.angular, C.p))
 
 
 @kernel
 def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
-    """moved_twist by the pose in the parent; (51), (52)."""
+    """Return moved_twist by the pose in the parent; (51), (52)."""
     return moved_twist(body.C[i], body.R[p], V)
 
 

@@ -1,4 +1,4 @@
-"""The recursions for twists and Jacobians of all bodies, which are the same in every representation; [MK] 3."""
+"""Recursions for twists and Jacobians of all bodies, common to all representations; [MK] 3."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from ..jacobian import add_column, put_twist
 
 
 class Twists(NamedTuple):
-    """Joint coordinate and rate; of pose, orientation and vector from the parent's origin what a representation uses;
-    twist, or the current joint's column of the Jacobian."""
+    """Joint coordinate and rate; pose, orientation and vector from the parent's origin, as far as a representation uses
+    them; twist, or the current joint's column of the Jacobian."""
 
     q: Scalar
     qd: Scalar
@@ -24,16 +24,14 @@ class Twists(NamedTuple):
 
 
 def recursions(name: str, place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
-    """Return the entry points for twists and for Jacobians of all bodies relative to a frame of the root, in a
-    representation.
+    """Return the Entry for twists, and that for Jacobians, of all bodies relative to a frame of the root.
 
-    name: of the representation. place(links, body, i): fill the columns C, R and r that it needs of body i.
-    screw(links, body, i): the joint screw. moved(body, p, i, V): the twist V of the parent p as one of body i.
-    seen(frames, target, body, i, V): the twist V of body i as that of its own frame, seen from the frame of the
-    root."""
+    name: of the representation. place(links, body, i): fill the columns C, R and r of body i, as far as needed.
+    screw(links, body, i): the joint screw. moved(body, p, i, V): the twist V of the parent p, transformed to body i.
+    seen(frames, target, body, i, V): the twist V of body i, transformed to its own frame and the frame of the root."""
     @kernel
     def body_twists(links, body, frames, target, twists):
-        """V_i of all bodies."""
+        """Compute V_i of all bodies."""
         q, qd, C, R, r, V = body
         C[0], R[0], V[0] = identity(q[0]), identity(q[0]).R, zero(Twist, q[0])
         for i in range(1, len(q)):
@@ -44,7 +42,7 @@ def recursions(name: str, place: Callable, screw: Callable, moved: Callable, see
 
     @kernel
     def body_jacobians(links, body, frames, target, jacobians):
-        """J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
+        """Compute J_i of all bodies, V_i = J_i q': column by column, each from body to body."""
         parent, k = links.parent, links.coordinate
         q, qd, C, R, r, J = body
         C[0], R[0], J[0] = identity(q[0]), identity(q[0]).R, zero(Twist, q[0])

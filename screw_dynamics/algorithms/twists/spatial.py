@@ -10,19 +10,19 @@ from .recursion import Twists
 
 @kernel
 def place(links: Link, body: Twists, i: int) -> None:
-    """The pose in the world."""
+    """Fill the pose in the world."""
     body.C[i] = body.C[links.parent[i]] @ pose(links.E[i], body.q[i])
 
 
 @kernel
 def screw(links: Link, body: Twists, i: int) -> Twist:
-    """J_i = Ad_(C_i) X_i; (28)."""
+    """Return J_i = Ad_(C_i) X_i; (28)."""
     return Ad(body.C[i], links.X[i])
 
 
 @kernel
 def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
-    """V: all bodies' twists are about one point; (29), (30)."""
+    """Return V: all bodies' twists have the same reference point; (29), (30)."""
     return V
 
 

@@ -1,10 +1,9 @@
-"""The best motion on a spline, by direct collocation: for motions that repeat themselves, that last as long as they
-shall, and that keep to limits all along.
+"""Trajectory optimization on a spline, by direct collocation: for periodic motions, free durations, and limits that
+hold between nodes, too.
 
-`spline`: B-splines, and the points at which motions are asked; `program`: cost, constraints and their exact sparse
-derivatives, second ones in `curvature`; `interior`, on SciPy, and `ipopt` solve it; `collocate`, the facade, and
-`motion`, what is found; `quantities`: those that motions on splines have besides. Imports its neighbors in
-optimal/."""
+`spline`: B-splines and collocation points; `program`: cost, constraints and their exact sparse derivatives;
+`curvature`: second derivatives; `interior` (on SciPy) and `ipopt`: solvers; `collocate`: the public function; `motion`:
+its result; `quantities`: quantities of motions on splines alone. Imports its neighbors in optimal/."""
 from .collocate import collocate_motion
 from .motion import CollocatedMotion, Moment
 from .quantities import Acceleration, Duration, Jerk, Power

@@ -1,4 +1,4 @@
-"""The best motion on a spline: arguments, and what is found of them."""
+"""Direct collocation of a motion on a spline: checks of the arguments, and the result."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from .motion import CollocatedMotion
 from .program import Ends, Program
 from .spline import ORDERS, Spline
 
-BETWEEN = 10            # points of each interval, at which errors between nodes are looked for
+BETWEEN = 10            # points of each interval, at which errors between nodes are computed
 SOLVERS = "interior_point", "ipopt"
 
 
@@ -35,7 +35,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
                      tolerance: float = 1e-8, limit_tolerance: float = 1e-8, iterations: int = 500,
                      progress: bool | Callable[[int, float], None] = False,
                      threads: int | None = None) -> CollocatedMotion:
-    """Find the motion of a Robot on a spline that costs least, by direct collocation.
+    """Find the motion of a Robot on a spline with the least cost, by direct collocation.
 
     Parameters
     ----------
@@ -43,41 +43,41 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
         Robot to move, whose joints have one degree of freedom each.
     terms : sequence of Cost and Limit
         Costs, one at least, and limits of quantities of screw_dynamics.optimal, at the nodes 0 ... N of the spline.
-        There may be one term alone.
+        A single term is allowed.
     q0, qd0, q1, qd1 : float or array_like (n,), optional
-        Positions and velocities at the beginning and at the end, one number for all joints or one each. Where q0 or q1
-        is None that end is free, and so is each joint whose entry is NaN. Velocities are by default 0, and free where
-        the position is all free or the motion periodic.
+        Positions and velocities at the beginning and at the end, one number for all joints or one each. An end whose q0
+        or q1 is None is free, and so is each joint whose entry is NaN. Velocities are 0 by default, and free where all
+        positions are free or the motion is periodic.
     duration : float or tuple of float
-        Duration in s, or (least, largest), within which it is found.
+        Duration in s, or (least, largest) for a free duration.
     periodic : bool or array_like (n,), optional
-        True if the motion repeats itself, with all derivatives that a spline of this smoothness has; numbers if it does
-        so after a displacement.
+        True if the motion is periodic, with all derivatives that are continuous on the spline. An array is the
+        displacement after which it is periodic.
     intervals : int, optional
         Number of intervals of the spline.
     degree : int, optional
         Degree of the spline, 3 or more.
     smoothness : int, optional
-        Number of derivatives that are continuous, degree - 1 by default. 1 is orthogonal collocation, whose efforts may
-        jump at knots.
+        Number of continuous derivatives, degree - 1 by default. With 1 this is orthogonal collocation, whose efforts
+        may jump at knots.
     driven : sequence of str, optional
-        Names of the joints that have efforts, as of optimize_motion. The others take none.
+        Names of the actuated joints, as in optimize_motion. The others have no effort.
     effort_limits : bool or tuple of array_like, optional
         True for the effort limits of the model, and of torque over speed; False for none; or the pair (lower, upper),
         each (n,) or one number.
     limits : bool, optional
         True to keep the model's limits of positions and velocities, too.
     friction : bool, optional
-        True to let the damping of the model act.
+        True to apply the damping of the model.
     forces : sequence of force elements, optional
-        Elements of screw_dynamics.forces that act.
+        Force elements of screw_dynamics.forces.
     guess : OptimalMotion, CollocatedMotion or array_like (k, n), optional
-        Motion, or configurations at equal times. By default straight from q0 to q1.
+        Motion, or configurations at equally spaced times. By default a straight line from q0 to q1.
     solver : {"interior_point", "ipopt"} or callable, optional
-        "interior_point" is on SciPy's dense factors, for some hundred unknowns. "ipopt" is by CasADi, an extra, for
-        more. A function of one's own takes a Program, as these do.
+        "interior_point" uses SciPy's dense factorizations, for some hundred unknowns. "ipopt" uses CasADi, an extra,
+        for more. A function has the same arguments as these solvers, a Program first.
     tolerance : float, optional
-        Tolerance of the conditions of a minimum, scaled.
+        Tolerance of the scaled optimality conditions.
     limit_tolerance : float, optional
         Share of the scale of a limit by which it may be exceeded.
     iterations : int, optional
@@ -90,22 +90,22 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     Returns
     -------
     CollocatedMotion
-        Motion. It has converged where the conditions of a minimum hold, and limits are kept, to these tolerances.
+        Motion. It has converged if the optimality conditions and the limits hold to these tolerances.
 
     Raises
     ------
     ValueError
         If an argument is wrong, there is no Cost, joints have dry friction and ``friction`` is True, the duration is
-        free and a term or a force depends on the time, or cost or limits of the guess are not finite.
+        free and a term or a force depends on time, or cost or limits of the guess are not finite.
 
     See Also
     --------
-    optimize_motion : Find the best motion step by step.
+    optimize_motion : Optimize a motion by differential dynamic programming.
 
     Notes
     -----
-    Efforts are computed by inverse dynamics. All nodes have efforts: each of the intervals has as many nodes as the
-    degree, a knot and Gauss points. Running costs are integrals by these.
+    Efforts are computed by inverse dynamics. Each interval has as many nodes as the degree, a knot and Gauss points,
+    and all nodes have efforts. Running costs are integrals by quadrature at the nodes.
     """
     robot = _taken(robot)
     spline = _spline(degree, smoothness, intervals)
@@ -136,7 +136,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
 
 
 def _solver(given):
-    """Return a function that solves."""
+    """Return the function of a solver."""
     if given == "ipopt":
         from .ipopt import solve
         return solve
@@ -154,7 +154,7 @@ def _taken(robot):
 
 
 def _spline(degree, smoothness, intervals):
-    """Return the Spline of arguments."""
+    """Return the Spline of the arguments."""
     degree, intervals = checks.count("degree", degree, 3), checks.count("intervals", intervals, 1)
     smoothness = degree - 1 if smoothness is None else checks.whole("smoothness", smoothness, 1)
     if smoothness >= degree:
@@ -163,13 +163,13 @@ def _spline(degree, smoothness, intervals):
 
 
 def _ends(robot, q, qd, periodic, duration):
-    """Return the Ends of arguments."""
+    """Return the Ends of the arguments."""
     n = robot.n
     states, periodic = np.full((2, 2, n), np.nan), bool(periodic) if isinstance(periodic, np.bool_) else periodic
     for end in (0, 1):
         if q[end] is not None:
             states[0, end] = checks.each(f"q{end}", q[end], n)
-            if periodic is False and not np.isnan(states[0, end]).all():        # what goes round does not rest
+            if periodic is False and not np.isnan(states[0, end]).all():        # a periodic motion does not rest
                 states[1, end] = 0.0
         if qd[end] is not None:
             states[1, end] = checks.each(f"qd{end}", qd[end], n)
@@ -191,7 +191,7 @@ def _ends(robot, q, qd, periodic, duration):
 
 
 def _check_times(terms, ends):
-    """Raise ValueError for what depends on the time where that is to be found."""
+    """Raise ValueError if a term depends on time and the duration is free."""
     if ends.duration[0] < ends.duration[1]:
         for term, _ in terms:
             for name, x in vars(term.quantity).items():
@@ -201,8 +201,8 @@ def _check_times(terms, ends):
 
 
 def _check_stretching(program, x):
-    """Raise ValueError if users' functions of the time and the state, forces and quantities, change with the time
-    alone, near a guess, where the duration is free. Derivatives by the duration do not include that."""
+    """Raise ValueError if functions of time and state by users (forces, quantities) change with time alone, near a
+    guess, and the duration is free. Derivatives by the duration omit that dependence."""
     if not program.free:
         return
     at, rng = program.state(x), np.random.default_rng(0)
@@ -229,7 +229,7 @@ def _forces(robot, forces, friction):
 
 
 def _begin(program, guess):
-    """Unknowns of a guess."""
+    """Return the unknowns of a guess."""
     spline, ends, n = program.spline, program.ends, program.robot.n
     T = float(np.sqrt(ends.duration[0] * min(ends.duration[1], 1e3 * ends.duration[0])))
     if guess is None:
@@ -252,9 +252,9 @@ def _begin(program, guess):
     return np.append(c.ravel(), T) if program.free else c.ravel()
 
 
-# ------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------- results
 def _motion(program, terms, found, limit_tolerance):
-    """Return the CollocatedMotion of unknowns."""
+    """Return the CollocatedMotion of the unknowns."""
     x, (c, T) = found.x, program.split(found.x)
     at, spline = program.state(x), program.spline
     lagrangian = program.gradient(x) + program.jacobian(x).T @ found.multipliers

@@ -1,5 +1,5 @@
-"""Second derivatives of the program of a motion on a spline: exact ones of inverse dynamics, and of how a motion
-depends on its duration; difference quotients of the exact first ones of curved quantities, and of forces."""
+"""Second derivatives of the nonlinear program of a motion on a spline. Those of inverse dynamics and of the duration
+are exact. Those of nonlinear quantities and of forces are difference quotients of exact first derivatives."""
 from collections.abc import Callable
 
 import numpy as np
@@ -28,7 +28,7 @@ def hessian(program: Program, x: np.ndarray, multipliers: np.ndarray, share: flo
     _add_of_time(at, g, by_x)
     w, columns = by_x.shape[-1], program.of_node
     entries = [(by_x, np.repeat(columns, w, axis=1), np.tile(columns, (1, w)))]
-    if program.free:                        # weights have T: the derivative of the cost's by T, on both sides
+    if program.free:                        # weights depend on T: its mixed derivatives, symmetrically
         mixed, every = share * program.gradients(x)[1], np.arange(program.columns)
         last = np.full(program.columns, program.columns - 1)
         entries += [(mixed, every, last), (mixed, last, every)]
@@ -37,7 +37,8 @@ def hessian(program: Program, x: np.ndarray, multipliers: np.ndarray, share: flo
 
 
 def _by_y(program, at, multipliers, share):
-    """First and second derivatives by y, (N + 1, 4 n + m) and (..., 4 n + m), and what goes with efforts (N + 1, n)."""
+    """Return first and second derivatives by y, (N + 1, 4 n + m) and (..., 4 n + m), and the factors of tau (N + 1,
+    n)."""
     width, tests = at.y_by_z.shape[1], program.spline.tests
     g, H = np.zeros((len(at.t), width)), np.zeros((len(at.t), width, width))
     first = len(program.linear.lower)
@@ -61,7 +62,7 @@ def _by_y(program, at, multipliers, share):
 
 
 def _of_quantity(program: Program, at: State, term: Bound, value: Value, mu: np.ndarray) -> np.ndarray:
-    """sum mu d2r/dy2 (nodes, 4 n + m, 4 n + m)."""
+    """Return sum mu d2r/dy2 (nodes, 4 n + m, 4 n + m)."""
     nodes, width = at.nodes(term), at.y_by_z.shape[1]
     found = np.zeros((len(mu), width, width))
     for name in ("q", "qd", "tau"):
@@ -73,7 +74,7 @@ def _of_quantity(program: Program, at: State, term: Bound, value: Value, mu: np.
 
 
 def _of_efforts(program: Program, at: State, mu: np.ndarray) -> np.ndarray:
-    """sum mu d2tau/dz2 (N + 1, 3 n, 3 n), by q, q' and q''."""
+    """Return sum mu d2tau/dz2 (N + 1, 3 n, 3 n), by q, q' and q''."""
     n, (q, qd, qdd) = program.robot.n, at.z[:3]
     found = np.zeros((len(q), 3 * n, 3 * n))
     q_, qd_, qdd_ = (slice(k * n, k * n + n) for k in range(3))
@@ -91,13 +92,12 @@ def _of_efforts(program: Program, at: State, mu: np.ndarray) -> np.ndarray:
 
 
 def _differences(function: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:
-    """Return the derivatives (k, size, ...) of a function (k, ...) of displacements (size,), by differences of order
-    2."""
+    """Return the derivatives (k, size, ...) of a function (k, ...) of displacements (size,), by central differences."""
     return np.stack([(function(dx) - function(-dx)) / (2.0 * NUDGE) for dx in NUDGE * np.eye(size)], axis=1)
 
 
 def _add_of_time(at: State, g: np.ndarray, by_x: np.ndarray) -> None:
-    """Add what is of z ~ T^-d: d2z/dc dT = -d/T dz/dc, and d2z/dT2 = d (d + 1) z / T^2, times derivatives g by z."""
+    """Add the terms of z ~ T^-d: d2z/dc dT = -d/T dz/dc and d2z/dT2 = d (d + 1) z / T^2, times derivatives g by z."""
     n = at.z.shape[-1]
     d, z = np.repeat(np.arange(ORDERS), n), np.moveaxis(at.z, 0, 1).reshape(-1, ORDERS * n)
     mixed = ((-d / at.T * g)[:, None] @ at.z_by_x[:, :, :-1])[:, 0]

@@ -1,15 +1,15 @@
-"""A nonlinear program by a primal-dual interior point method, on SciPy's dense factors: for some hundred unknowns.
+"""Primal-dual interior point method for nonlinear programs, with SciPy's dense factorizations: some hundred unknowns.
 
-Minimize f(x) where c(x) = 0 and s = r(x) stays between bounds l < s < u, kept there by -m log(s - l) - m log(u - s)
-for m that goes to 0. Newton's step of all conditions, with s and its multipliers eliminated, is
+It minimizes f(x) subject to c(x) = 0 and l < s < u with slacks s = r(x). The barrier -m log(s - l) - m log(u - s) keeps
+s inside; m goes to 0. Newton's step of all conditions, with s and its multipliers eliminated, is
 
     (H + R^T S R) dx + C^T dy = -(grad f + C^T y + R^T v),   C dx = -c,
 
-S = z_l / (s - l) + z_u / (u - s): solved in the null space of C, by a factor of C^T with pivots, so that constraints
-may depend on each other, and with a shift where the Hessian is not positive definite in there. Steps keep s inside, and
-lessen either the barrier's cost or |(c, r - s)|_1, below the pairs of both in a filter; once with a correction of
-second order (Fiacco and McCormick; Waechter and Biegler, 2006). Where steps become short, since slacks are in each
-other's way, SciPy's least squares seek a motion within all bounds nearby, and the search begins there again."""
+S = z_l / (s - l) + z_u / (u - s). It is solved in the null space of C, by a pivoted factorization of C^T, as
+constraints may be dependent. A shift is added if the Hessian is not positive definite there. Steps keep s inside, and
+decrease either the barrier's cost or |(c, r - s)|_1, below all pairs of a filter. One second-order correction is tried
+(Fiacco and McCormick; Waechter and Biegler, 2006). If steps become short because slacks block each other, SciPy's least
+squares find a motion within all bounds nearby, and the search restarts there."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,18 +24,18 @@ from .program import Program
 CONVERGED, EXHAUSTED = "converged", "all iterations are done"
 INFEASIBLE = "no motion near this one is within all limits"
 STUCK = "no change of the motion makes it better"
-BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
-INSIDE, CLOSEST = 1e-2, 0.99                    # of slacks at first, and the part of the way to a bound that steps take
-STEEPEST, LEAST_SCALE = 100.0, 1e-8             # of a gradient: more is scaled, by no less than this,
-COARSE = 10.0                                   # and anew where it is so many times less at the end
-SHARE, PARTS = 1e-4, 30                         # of the expected decrease; how often steps are halved
-LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations by that of the first
-SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # steps that are short, how many may follow each other, new beginnings
-SHIFTS = 1e-8, 8.0, 1e12                        # what is added to the Hessian at first, how it grows, where that ends
+BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # initial barrier m, and its decrease: to min(m^1.5, 0.2 m)
+INSIDE, CLOSEST = 1e-2, 0.99                    # initial room of slacks, largest fraction of the way to a bound
+STEEPEST, LEAST_SCALE = 100.0, 1e-8             # largest gradient without scaling, smallest scale,
+COARSE = 10.0                                   # and the ratio to the last gradient at which it is renewed
+SHARE, PARTS = 1e-4, 30                         # share of the expected decrease; largest number of halvings of a step
+LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations relative to the first
+SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # fraction of a short step, how many may follow each other, restarts
+SHIFTS = 1e-8, 8.0, 1e12                        # shift of the Hessian: first, factor of growth, largest
 
 
 class Found(NamedTuple):
-    """Unknowns, multipliers (m,) of constraints, why the search ended, iterations, and of each of them the cost."""
+    """Unknowns, multipliers (m,) of constraints, reason of termination, iterations, and the cost after each of them."""
 
     x: np.ndarray
     multipliers: np.ndarray
@@ -45,7 +45,8 @@ class Found(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """Unknowns x, slacks s of inequalities, multipliers y of equalities, and z >= 0 of lower and upper bounds."""
+    """Unknowns x, slacks s of inequalities, multipliers y of equalities, and multipliers z >= 0 of lower and upper
+    bounds."""
 
     x: np.ndarray
     s: np.ndarray
@@ -55,13 +56,13 @@ class Iterate(NamedTuple):
 
 
 def violation(program: Program, x: np.ndarray) -> float:
-    """Return the largest violation of the constraints' bounds, by their scales."""
+    """Return the largest scaled violation of the constraints' bounds."""
     r = program.constraints(x)
     return float(np.abs(r - np.clip(r, program.lower, program.upper)).max(initial=0.0))
 
 
 class Interior:
-    """The program, scaled, with equalities and inequalities apart."""
+    """The scaled program, with equalities and inequalities separated."""
 
     def __init__(self, program: Program, x: np.ndarray):
         self.program = program
@@ -74,16 +75,16 @@ class Interior:
         self.level = (program.lower * self.scales)[self.equal]
 
     def cost(self, x: np.ndarray) -> float:
-        """f."""
+        """Return f."""
         return self.scale * self.program.cost(x)
 
     def constraints(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """c and r."""
+        """Return c and r."""
         all_of_them = self.scales * self.program.constraints(x)
         return all_of_them[self.equal] - self.level, all_of_them[~self.equal]
 
     def derivatives(self, at: Iterate) -> tuple[np.ndarray, ...]:
-        """grad f, C, R and H."""
+        """Return grad f, C, R and H."""
         J = self.program.jacobian(at.x).multiply(self.scales[:, None]).tocsr()
         multipliers = self.multipliers(at) * self.scale
         H = hessian(self.program, at.x, multipliers, self.scale)
@@ -96,9 +97,9 @@ class Interior:
         return found * self.scales / self.scale
 
     def pair(self, x: np.ndarray, s: np.ndarray, barrier: float) -> tuple[float, float]:
-        """Return the violation of the constraints, and the cost with the barrier; both are infinite where there is no
-        finite cost."""
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a motion that is tried
+        """Return the constraint violation and the cost with the barrier; both are infinite if the cost is not
+        finite."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a trial motion
             if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
                 return np.inf, np.inf
             c, r = self.constraints(x)
@@ -115,7 +116,7 @@ def _size(c, d):
 
 
 def _begin(of, x, barrier):
-    """Return an Iterate, with slacks inside of their bounds, the further the more r is outside."""
+    """Return the initial Iterate. Slacks are inside their bounds, by more where r is further outside."""
     c, r = of.constraints(x)
     with np.errstate(invalid="ignore", divide="ignore"):
         width = np.where(np.isfinite(of.u - of.l), of.u - of.l, np.inf)
@@ -126,7 +127,7 @@ def _begin(of, x, barrier):
 
 
 def _within(of, x):
-    """Unknowns near x whose constraints are within bounds, by least squares, as far as there are any."""
+    """Return unknowns near x whose constraints are within bounds, by least squares, as far as possible."""
     program = of.program
     with np.errstate(invalid="ignore"):
         room = np.minimum(INSIDE, np.where(np.isfinite(of.u - of.l), INSIDE * (of.u - of.l), INSIDE))
@@ -148,7 +149,7 @@ def _within(of, x):
 
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
           tell: Callable[[int, float], None]) -> Found:
-    """Return the Found of a program from x on: the conditions of a minimum hold to `tolerance`, scaled, and no
+    """Return the Found of a program from the initial x: the scaled optimality conditions hold to `tolerance`, and no
     constraint is exceeded by more than limit_tolerance."""
     of, barrier, stopped, history = Interior(program, x), BEGIN, EXHAUSTED, [program.cost(x)]
     at, shift, short, again, known = _begin(of, x, barrier), 0.0, 0, 0, []
@@ -161,7 +162,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
             if (anew := Interior(program, at.x)).scale <= COARSE * of.scale:
                 stopped = CONVERGED
                 break
-            of, barrier, shift, short, known = anew, BEGIN, 0.0, 0, []          # scaled for a guess that was steep
+            of, barrier, shift, short, known = anew, BEGIN, 0.0, 0, []          # the gradient of the guess was steep
             at = _begin(of, at.x, barrier)
             first = max(1.0, of.pair(at.x, at.s, barrier)[0])
             continue
@@ -191,7 +192,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
 
 
 def _errors(of, at, g, C, R, c, r):
-    """Return a function of the barrier: how far the conditions of a minimum are from holding."""
+    """Return a function of the barrier: the largest error of the optimality conditions."""
     mean = np.abs(np.concatenate((at.y, at.z_l, at.z_u))).mean() if len(of.scales) else 0.0
     scale = max(100.0, mean) / 100.0
     steep = np.abs(g + C.T @ at.y + R.T @ (at.z_u - at.z_l)).max()
@@ -207,7 +208,7 @@ def _errors(of, at, g, C, R, c, r):
 
 
 def _step(of, at, derivatives, barrier, shift):
-    """Newton's step, an Iterate of changes, and the shift that it took."""
+    """Return Newton's step, an Iterate of changes, and the shift of the Hessian."""
     g, C, R, H, c, r = derivatives
     below, above = at.s - of.l, of.u - at.s
     S, v = at.z_l / below + at.z_u / above, barrier / above - barrier / below           # v: z_u - z_l of the barrier
@@ -235,8 +236,8 @@ def _step(of, at, derivatives, barrier, shift):
 
 
 def _moved(of, at, step, derivatives, barrier, shift, known, first):
-    """Return the Iterate after the largest part of a step that keeps slacks inside and that the filter `known` takes,
-    which gets what it took if costs did not fall; or None; and the part."""
+    """Return the Iterate after the largest fraction of a step that keeps slacks inside and that the filter `known`
+    accepts, or None, and the fraction. The filter is extended if costs did not fall."""
     g, C, R, H, c, r = derivatives
     near = max(CLOSEST, 1.0 - barrier)
     v = barrier / (of.u - at.s) - barrier / (at.s - of.l)
@@ -257,7 +258,7 @@ def _moved(of, at, step, derivatives, barrier, shift, known, first):
             z_l, z_u = (_kept(z + of_z * dz, room, barrier) for z, dz, room in (
                 (at.z_l, way.z_l, s - of.l), (at.z_u, way.z_u, of.u - s)))
             return Iterate(x, s, at.y + part * way.y, z_l, z_u), part
-        if number == 0 and apart <= apart_then < np.inf:                            # a correction of second order
+        if number == 0 and apart <= apart_then < np.inf:                            # a second-order correction
             c_then, r_then = of.constraints(x)
             again = (g, C, R, H, part * c + c_then, at.s + part * (r - at.s) + r_then - s)
             other = _step(of, at, again, barrier, shift)[0]
@@ -266,7 +267,7 @@ def _moved(of, at, step, derivatives, barrier, shift, known, first):
 
 
 def _largest(near, *pairs):
-    """Return the largest part of changes dx of x > 0 that goes at most `near` of the way to 0."""
+    """Return the largest fraction of changes dx of x > 0 that goes at most `near` of the way to 0."""
     part = 1.0
     for x, dx in pairs:
         falls = dx < 0.0
@@ -275,6 +276,6 @@ def _largest(near, *pairs):
 
 
 def _kept(z, room, barrier):
-    """Multipliers that are not too far from the barrier's."""
+    """Return the multipliers, clipped to a factor of the barrier's."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.isfinite(room), np.clip(z, 1e-10 * barrier / room, 1e10 * barrier / room), 0.0)

@@ -1,4 +1,4 @@
-"""A nonlinear program by IPOPT, through CasADi: the extra [casadi]."""
+"""IPOPT for nonlinear programs, through CasADi: the extra [casadi]."""
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +18,7 @@ STOPPED = {"Solve_Succeeded": CONVERGED, "Maximum_Iterations_Exceeded": EXHAUSTE
 
 
 class _Function(casadi.Callback):
-    """A function of IPOPT's arguments that gives numbers and matrices, whose patterns are those of `like`."""
+    """A CasADi function of IPOPT's arguments that returns numbers and matrices with the sparsity patterns of `like`."""
 
     def __init__(self, name: str, sizes: tuple[int, ...], like: tuple, function: Callable, raised: list):
         super().__init__()
@@ -41,7 +41,7 @@ class _Function(casadi.Callback):
     def eval(self, arguments):
         try:
             found = self._function(*(x.full().ravel() for x in arguments))
-        except BaseException as error:                                  # CasADi would make another one of it
+        except BaseException as error:                                  # CasADi would replace it with another one
             self._raised.append(error)
             raise
         return [casadi.DM(pattern, _entries(x)) for pattern, x in zip(self._patterns, found, strict=True)]
@@ -86,7 +86,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
         return program.cost(x), program.constraints(x)
 
     class Each(casadi.Callback):
-        """Called after each iteration."""
+        """Callback after each iteration."""
 
         def __init__(self):
             super().__init__()

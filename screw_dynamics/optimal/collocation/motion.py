@@ -1,4 +1,4 @@
-"""The motion on a spline that was found, and what is known of it."""
+"""Result of direct collocation: a motion on a spline."""
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,12 +31,12 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CollocatedMotion:
-    """The best motion on a spline that was found, at its nodes, and how good it is.
+    """Result of direct collocation: the motion at its nodes, and measures of its quality.
 
     Parameters
     ----------
     t : ndarray (N + 1,)
-        Times of the nodes, s. ``evaluate`` has the motion at others.
+        Times of the nodes, s. ``evaluate`` returns the motion at other times.
     q, qd, qdd : ndarray (N + 1, n)
         Configurations, velocities and accelerations.
     tau : ndarray (N + 1, n)
@@ -46,9 +46,9 @@ class CollocatedMotion:
     cost : float
         Cost of the motion.
     binding : dict of str to ndarray (N + 1,)
-        By the name of a limit a mask of the nodes at which it binds.
+        Masks of the nodes at which a limit binds, by the name of the limit.
     stopped : str
-        Reason why the search ended: "converged", or another one.
+        Reason of termination: "converged", or another one.
     converged : bool
         True if the search has converged.
     iterations : int
@@ -58,9 +58,9 @@ class CollocatedMotion:
     violation : float
         Largest violation of limits at nodes, by their scales.
     between : float
-        Largest violation between nodes, by their scales, of limits that hold all along.
+        Largest scaled violation between nodes of limits that hold along the whole motion.
     residual : float
-        Largest effort between nodes, N m or N, that joints without motors would take to move so.
+        Largest effort of joints without motors, between nodes, that the motion would require, N m or N.
     history : list of float
         Cost, at first and after each iteration.
     program : Program
@@ -104,11 +104,11 @@ class CollocatedMotion:
         Raises
         ------
         ValueError
-            If a time is before 0 or after the duration, and the motion does not repeat itself.
+            If a time is before 0 or after the duration, and the motion is not periodic.
 
         Notes
         -----
-        A motion that repeats itself goes on before and after.
+        A periodic motion continues before and after.
         """
         t, program = checks.finite_numbers("t", t), self.program
         c, T = program.split(self.unknowns)
@@ -146,12 +146,12 @@ class CollocatedMotion:
         return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
-        """Plot positions, velocities and efforts over the time, and the cost over iterations.
+        """Plot positions, velocities and efforts over time, and the cost over iterations.
 
         Parameters
         ----------
         axes : array_like of matplotlib.axes.Axes (4,), optional
-            Axes to draw on, in any shape. By default a new figure is made.
+            Axes to draw on, in any shape. By default a new figure is created.
 
         Returns
         -------

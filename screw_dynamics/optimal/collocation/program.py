@@ -1,9 +1,9 @@
-"""The nonlinear program of a motion on a spline: its cost, its constraints, and their exact sparse derivatives.
+"""Nonlinear program of a motion on a spline: cost, constraints, and their exact sparse derivatives.
 
-Unknowns x are the control points (K, n), row by row, and the duration T where that is free. At a node z = (q, q', q'',
-q''') = sum_j N_j^(d)(s) c_j / T^d, and tau = ID(q, q', q'') less what forces give; all quantities r are functions of
-y = (q, q', tau, q'', q'''). Derivatives go back from y to z and from z to the p + 1 control points of a node, and T:
-Jacobians are banded. Second derivatives are in `curvature`."""
+Unknowns x are the control points (K, n), row by row, and the duration T if it is free. At a node z = (q, q', q'', q''')
+= sum_j N_j^(d)(s) c_j / T^d, and tau = ID(q, q', q'') minus the force elements' efforts. All quantities r are functions
+of y = (q, q', tau, q'', q'''). Derivatives are propagated from y to z, and from z to the p + 1 control points of a node
+and T: Jacobians are banded. Second derivatives are in `curvature`."""
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -18,12 +18,12 @@ from screw_dynamics.optimal.terms import Bound, Cost, Limit, runs
 from .spline import ORDERS, Spline
 
 NAMES = "q", "qd", "tau", "qdd", "qddd"                     # the parts of y
-LIGHT = 1e-3            # weights of costs: if none is heavier, solvers take costs as if the heaviest were this
+LIGHT = 1e-3            # smallest weight of the heaviest cost: lighter costs are scaled as if it were this
 
 
 class Ends(NamedTuple):
-    """States at the ends, q and qd (2, n), NaN where they are free; the displacement (n,) after which the motion
-    repeats itself, or None; and the least and the largest duration, s."""
+    """States at the ends, q and qd (2, n), NaN where they are free; the displacement (n,) of a periodic motion, or
+    None; and the least and the largest duration, s."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -32,7 +32,7 @@ class Ends(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """Constraints lower <= A x <= upper, of all numbers and the duration."""
+    """Linear constraints lower <= A x <= upper, of all control points and the duration."""
 
     A: sparse.csr_matrix
     lower: np.ndarray
@@ -40,8 +40,8 @@ class Linear(NamedTuple):
 
 
 class State:
-    """At all nodes: z (4, N + 1, n), efforts tau (N + 1, n) of all velocities, the values of the terms, and T; and
-    their derivatives, when they are asked for."""
+    """Values at all nodes: z (4, N + 1, n), efforts tau (N + 1, n) of all velocities, the terms, and T. Derivatives are
+    computed on demand."""
 
     def __init__(self, program: "Program", x: np.ndarray):
         c, self.T = program.split(x)
@@ -87,15 +87,17 @@ class State:
         return np.concatenate((by_c, np.moveaxis(by_T, 0, 1).reshape(-1, ORDERS * n, 1)), axis=-1)
 
     def by_x(self, k: int) -> np.ndarray:
-        """dr/dx (nodes, size, w) of a term."""
+        """Return dr/dx (nodes, size, w) of a term."""
         some = self.program.terms[k].some
         return self.program.by_y(self.values[k]) @ self.y_by_z[some] @ self.z_by_x[some]
 
 
 class Program:
-    """Of `size` unknowns: minimize `cost` where lower <= `constraints` <= upper (m,): the linear ones, those of joints
-    without motors, and limits, by their scales. of_node (N + 1, w): the columns of the unknowns on which a node
-    depends, T last; parts: where those of y are; unit: of costs, which tolerances are for."""
+    """Nonlinear program of `size` unknowns: minimize `cost` where lower <= `constraints` <= upper (m,).
+
+    Constraints are the linear ones, those of joints without motors, and the scaled limits. of_node (N + 1, w): the
+    columns of the unknowns on which a node depends, T last; parts: slices of the parts of y; unit: scale of costs, for
+    tolerances."""
 
     def __init__(self, robot: Any, spline: Spline, terms: Sequence[tuple[Cost | Limit, Bound]], ends: Ends,
                  driven: np.ndarray, forces: Any = None, threads: int | None = None):
@@ -109,7 +111,7 @@ class Program:
         heaviest = max(self.terms[k].weight.max() for k in self.costs)                  # type: ignore[union-attr]
         self.unit = min(1.0, heaviest / LIGHT) if heaviest > 0.0 else 1.0
         self.free = ends.duration[0] < ends.duration[1]
-        self.columns = spline.K * n + 1                     # of all numbers and the duration, free or not
+        self.columns = spline.K * n + 1                     # all control points and the duration, free or not
         self.size = self.columns - (not self.free)
         of_node = (spline.columns[:, :, None] * n + np.arange(n)).reshape(len(spline.s), -1)
         self.of_node = np.pad(of_node, ((0, 0), (0, 1)), constant_values=self.columns - 1)
@@ -122,12 +124,12 @@ class Program:
             getattr(term, side) / term.scale, len(term.which)) for term in limits))) for side in ("lower", "upper"))
 
     def _linear(self):
-        """Return the constraints at the ends, of the period, and of the duration, where it is free."""
+        """Return the constraints at the ends, of the period, and of the duration if it is free."""
         n, spline, ends = self.robot.n, self.spline, self.ends
         rows, lower, upper = [], [], []
 
         def value_of(j, order, end):
-            """Return the row of the derivative of a joint at an end, by s."""
+            """Return the row of the derivative of a joint by s at an end."""
             row = np.zeros(self.columns)
             row[spline.columns[-end] * n + j] = spline.basis[order, -end]
             return row
@@ -154,7 +156,7 @@ class Program:
 
     # --------------------------------------------------------------------------------------------- values
     def split(self, x: np.ndarray) -> tuple[np.ndarray, float]:
-        """Control points (K, n) and the duration of unknowns."""
+        """Return the control points (K, n) and the duration of unknowns."""
         c = x[:self.columns - 1].reshape(self.spline.K, self.robot.n)
         return c, float(x[-1]) if self.free else self.ends.duration[0]
 
@@ -164,14 +166,14 @@ class Program:
         return tau - self.forces.efforts(z[0], z[1], t) if self.forces else tau
 
     def state(self, x: np.ndarray) -> State:
-        """Return the State of unknowns, which is kept until it is asked of others."""
+        """Return the State of the unknowns, which is cached until other unknowns are given."""
         if (key := x.tobytes()) != self._at[0] or self._at[1] is None:
             self._at = key, State(self, x)
         return self._at[1]                                                          # type: ignore[return-value]
 
     def weight(self, k: int, T: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weights (nodes, size) of a cost of duration T, of a running one those of the integral; and their
-        derivatives by T."""
+        """Return the weights (nodes, size) of a cost, and their derivatives by the duration T. Those of a running cost
+        include the quadrature weights."""
         term = self.terms[k]
         if self.running[k]:
             by_T = term.weight * self.spline.weights[term.some, None]
@@ -184,7 +186,7 @@ class Program:
         return 0.5 * sum(float((self.weight(k, at.T)[0] * at.values[k].r**2).sum()) for k in self.costs)
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
-        """(m,)."""
+        """Return the values (m,) of the constraints."""
         at, full = self.state(x), x if self.free else np.append(x, self.ends.duration[0])
         of_passive = (self.spline.tests @ at.tau[:, self.passive]).T.ravel()
         return np.concatenate((self.linear.A @ full, of_passive,
@@ -192,7 +194,7 @@ class Program:
 
     # --------------------------------------------------------------------------------------------- derivatives
     def by_y(self, value: Value) -> np.ndarray:
-        """dr/dy (nodes, size, 4 n + m) of a Value."""
+        """Return dr/dy (nodes, size, 4 n + m) of a Value."""
         found = np.zeros((*value.r.shape, self.parts[NAMES[-1]].stop))
         for name, J in value.by.items():
             found[..., self.parts[name]] = np.eye(value.r.shape[-1]) if J is None else J
@@ -203,7 +205,7 @@ class Program:
         return self.gradients(x)[0][:self.size]
 
     def gradients(self, x: np.ndarray) -> np.ndarray:
-        """Return the gradient (2, columns) of the cost by all columns, and that of its derivative by the T of the
+        """Return the gradients (2, columns), by all columns, of the cost and of its derivative by the T of the
         weights."""
         at, found = self.state(x), np.zeros((2, self.columns))
         for k in self.costs:

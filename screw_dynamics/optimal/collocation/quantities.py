@@ -1,4 +1,4 @@
-"""Quantities that motions on splines have: accelerations and jerks; and duration and power, which all motions have."""
+"""Quantities of motions on splines (accelerations and jerks), and of all motions (power and duration)."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from screw_dynamics.optimal.quantities import Nodes, Quantity, Value
 
 
 class _OfAll(Quantity):
-    """A number of each velocity."""
+    """A quantity with one number for each velocity."""
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the joints."""
@@ -19,7 +19,7 @@ class _OfAll(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Acceleration(_OfAll):
-    """The accelerations of joints (n,), rad/s^2 or m/s^2; of motions on splines alone."""
+    """The accelerations of joints (n,), rad/s^2 or m/s^2. Only motions on splines have these."""
 
     order = 2
 
@@ -37,7 +37,7 @@ class Jerk(_OfAll):
 
     Notes
     -----
-    Motions on splines alone have jerks, with two continuous derivatives or more.
+    Only motions on splines with two continuous derivatives or more have jerks.
     """
 
     order = 3
@@ -52,12 +52,12 @@ class Jerk(_OfAll):
 
 @dataclass(frozen=True, eq=False)
 class Power(Quantity):
-    """The power that each motor gives, effort times velocity (m,), W."""
+    """The mechanical power of each motor, effort times velocity (m,), W."""
 
     has_effort = True
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints that are driven."""
+        """Return the names of the actuated joints."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
@@ -73,10 +73,10 @@ class Power(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Duration(Quantity):
-    """Of which a running cost of weight w is w times the duration of the motion: the constant sqrt(2)."""
+    """The constant sqrt(2): a running cost of weight w is w times the duration of the motion."""
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the number.
+        """Return the name of the number.
 
         The one name "duration".
         """

@@ -1,13 +1,13 @@
-"""Splines of the time, and the points at which a motion on one is asked what it does.
+"""B-splines of time, and the collocation points of a motion.
 
 On M equal intervals of s in [0, 1] a spline of degree p with c continuous derivatives is a sum of K = M (p - c) + c + 1
-B-splines, of which p + 1 are not zero in each interval. Each interval has p - 1 Gauss points, by which integrals of
-squared accelerations are exact; knots are nodes too, of weight 0.
+B-splines, of which p + 1 are not zero in each interval. Each interval has p - 1 Gauss points, whose quadrature is exact
+for squared accelerations. Knots are nodes of weight 0.
 
-A joint without motor obeys its equation of motion as far as the spline can: its effort has no part among the second
-derivatives of splines, those of degree p - 2 with c - 2 continuous derivatives: sum_k w_k psi_j(s_k) tau(s_k) = 0 for
-all of these (Petrov and Galerkin), as many equations as the spline has numbers besides two initial ones. For c = 1 it
-is 0 at all Gauss points: orthogonal collocation."""
+A joint without motor obeys its equation of motion in the Petrov-Galerkin sense: its effort is orthogonal to the second
+derivatives of splines, which are of degree p - 2 with c - 2 continuous derivatives: sum_k w_k psi_j(s_k) tau(s_k) = 0
+for all of these. They are as many equations as the spline has coefficients, less two for the initial state. For c = 1
+the effort is 0 at all Gauss points: orthogonal collocation."""
 import numpy as np
 from scipy import sparse
 from scipy.interpolate import BSpline
@@ -16,9 +16,10 @@ ORDERS = 4              # a function, and its first three derivatives
 
 
 class Spline:
-    """Nodes s (N + 1,) in [0, 1], of which every p-th one is a knot, and weights (N + 1,) of integrals over s;
-    columns (N + 1, p + 1): the B-splines that are not zero at a node, and basis (4, N + 1, p + 1) what they and their
-    derivatives are there; tests (J, N + 1): w_k psi_j(s_k), rows of sum 1."""
+    """A spline's nodes s (N + 1,) in [0, 1], of which every p-th is a knot, and quadrature weights (N + 1,) over s.
+
+    columns (N + 1, p + 1): the B-splines that are not zero at a node; basis (4, N + 1, p + 1): their values and
+    derivatives there; tests (J, N + 1): w_k psi_j(s_k), rows of sum 1."""
 
     def __init__(self, degree: int, smoothness: int, intervals: int):
         p, M, multiplicity = degree, intervals, degree - smoothness
@@ -42,8 +43,8 @@ class Spline:
         return BSpline(self.knots, control, self.degree)
 
     def through(self, s: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Control points (K, ...) of the spline closest to values x (k, ...) at points s (k,), as smooth as it can be
-        where these say nothing."""
+        """Return the control points (K, ...) of the least-squares spline of values x (k, ...) at points s (k,). The
+        spline is as smooth as possible where the values do not determine it."""
         A = BSpline(self.knots, np.eye(self.K), self.degree)(s)
         bend = np.diff(np.eye(self.K), 3, axis=0) if self.K > 3 else np.zeros((0, self.K))
         rows, values = np.vstack((A, 1e-6 * bend)), np.concatenate((x, np.zeros((len(bend), *x.shape[1:]))))

@@ -1,22 +1,22 @@
-"""Multibody systems in absolute coordinates: every body has a pose of its own, joints are constraints; plain NumPy.
+"""Multibody systems in absolute coordinates: every body has its own pose, joints are constraints; plain NumPy.
 
   groups          SE(3), SO(3) x R^3 and their products: exp, ad, dexp, dexp^-1       [MT] appendix A
   bodies          Body
   joints          lower pairs and the universal joint as scalar constraints
   constraints     residuals, Jacobian and its rate, of all joints at once              [MT] (6), (7)
   springs         springs and dampers between points
-  joint_springs   the same in revolute and prismatic joints
+  joint_springs   springs and dampers in revolute and prismatic joints
   index_1         the index-1 system, with dependent constraints                       [MT] (13)
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
   generalized_alpha  implicit steps for stiff systems
-  energy_momentum implicit steps that keep energy and momentum to rounding
-  discrete_gradient  gradients of a step's two ends, for these
+  energy_momentum implicit steps that conserve energy and momentum to machine precision
+  discrete_gradient  discrete gradients for energy_momentum
   motion          simulate
   spatial_twists  simulate_spatial, in spatial twists or momenta, by updates from the left  [MD] (88), (89)
   reconstruction  screw coordinates, Euler parameters, dual quaternions, angles   [MT] (12b), (15b), (59), (69)
   second_kind     the pose as a product of exponentials of six screws              [MT] remark 4
-  quaternions     (dual) quaternions and what leads to velocities                  [MT] (70)-(80)
+  quaternions     (dual) quaternions and the matrices from their rates to velocities    [MT] (70)-(80)
   dual_quaternion_dynamics  the equations of motion in dual quaternions            [MT] 3.2
   of_robot        the system of a Robot, and its joints' velocities and efforts
 

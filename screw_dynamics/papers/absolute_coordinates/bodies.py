@@ -1,4 +1,4 @@
-"""Rigid bodies of a system with their initial motion, and by which number each is known."""
+"""Rigid bodies of a system with their initial motion, and their numbers."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,10 +29,10 @@ class Body:
     twist : array_like (6,), optional
         Initial body-fixed twist, angular part first, in rad/s and m/s. By default 0.
     group : {"SE(3)", "SO(3) x R^3"}, optional
-        Group in which the configuration is integrated. It decides what the velocity is: a body-fixed twist in "SE(3)",
-        a mixed velocity in "SO(3) x R^3".
+        Group in which the configuration is integrated. It determines the velocity: a body-fixed twist in "SE(3)", a
+        mixed velocity in "SO(3) x R^3".
     physical : bool, optional
-        True if the inertia must be one that a rigid body can have, as in ModelBuilder.
+        True if the inertia must be physically possible, as in ModelBuilder.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Body:
 
     def __post_init__(self) -> None:
         name, physical = f"body {new_name('body', self.name, ())!r}", checks.flag("physical", self.physical)
-        ConfigurationGroup([self.group])                        # which refuses what is none
+        ConfigurationGroup([self.group])                        # raises ValueError for an unknown group
         for field, value in (("inertia", inertia(name, self.inertia, physical)),
                              ("pose", pose(name, self.pose)), ("twist", numbers(name, "twist", self.twist, (6,)))):
             value.setflags(write=False)
@@ -53,7 +53,8 @@ class Body:
 
 def numbered(bodies: Sequence[Body], joints: Sequence[Joint], springs: Sequence[Spring | JointSpring]
              ) -> dict[str | None, int]:
-    """{name of a body: number}, None for the ground. Raises ValueError for names that come twice or do not exist."""
+    """Return {name of a body: number}, with None for the ground. Raises ValueError for names that are repeated or
+    unknown."""
     number: dict[str | None, int] = {body.name: k for k, body in enumerate(bodies)}
     if len(number) < len(bodies):
         raise ValueError(f"bodies must differ in their names, not {', '.join(b.name for b in bodies)}")
@@ -71,7 +72,7 @@ def numbered(bodies: Sequence[Body], joints: Sequence[Joint], springs: Sequence[
 
 
 def root_inverse(body: Body) -> np.ndarray:
-    """L^-T (6, 6) of its inertia M = L L^T. Raises ValueError if M is not positive definite."""
+    """Return L^-T (6, 6) of a body's inertia M = L L^T. Raises ValueError if M is not positive definite."""
     try:
         return np.linalg.inv(np.linalg.cholesky(body.inertia)).T
     except np.linalg.LinAlgError:

@@ -1,5 +1,5 @@
-"""Energy less work and momentum less impulse along a motion in absolute coordinates, as simulation/conservation.py has
-them for robots: what is left is the error of the integrator."""
+"""Energy and momentum balances of a motion in absolute coordinates, as in simulation/conservation.py for robots. The
+residuals are the error of the integrator."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray) -> EnergyBalance:
-    """Return the EnergyBalance of samples (k,), (k, n, 4, 4) and (k, n, 6): `work` is that of the user's wrenches,
-    `friction` what dampers took. Joints do no work."""
+    """Return the EnergyBalance of samples (k,), (k, n, 4, 4) and (k, n, 6).
+
+    `work` is that of the user's wrenches, `friction` the loss in dampers. Joints do no work."""
     kinetic, potential, powers = [], [], []
     for moment in zip(t, poses, velocities, strict=True):
         kinetic.append(system.kinetic_energy(*moment[1:]))
@@ -29,9 +30,10 @@ def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, ve
 
 def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray
                      ) -> MomentumBalance:
-    """Return the MomentumBalance of samples, about the origin of the inertial frame: `impulse` is that of gravity, of
-    springs to the ground and of the user's wrenches. Raises ValueError naming a joint to the ground, which takes any
-    momentum."""
+    """Return the MomentumBalance of samples, about the origin of the inertial frame.
+
+    `impulse` is that of gravity, springs to the ground and the user's wrenches. Raises ValueError naming a joint to the
+    ground, which transmits momentum."""
     for joint in system.joints:
         if joint.on is None:
             raise ValueError(f"momentum is conserved by systems that float alone: joint {joint.name!r} holds the body "
@@ -51,6 +53,6 @@ def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, 
 
 
 def integrated(t: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return the integrals (k, numbers) of rates at samples from the first on, by cubic Hermite polynomials: of order
+    """Return the integrals (k, numbers) of rates, from the first sample to each, by cubic Hermite polynomials, of order
     4."""
     return accumulated(simpson(np.diff(t)[:, None], rates[:-1], middles(t, rates), rates[1:]), axis=0)

@@ -1,8 +1,7 @@
-"""All constraints of a system at once: residuals, Jacobian, and the terms of their second derivative without
-accelerations.
+"""Constraints of a system: residuals, Jacobian, and the velocity terms of their second derivative.
 
-Velocities enter as omega (body-fixed) and r' (in the inertial frame), and the Jacobian is that by (omega, R^T r'), the
-two parts resolved in the body frame: so far the form is the same for body-fixed twists and for mixed velocities."""
+Velocities are omega (body-fixed) and r' (in the inertial frame). The Jacobian is by (omega, R^T r'), both resolved in
+the body frame, which is the same for body-fixed twists and mixed velocities."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from .joints import Row
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b of (..., 3); numpy.cross takes five times as long for few vectors."""
+    """Return a x b of (..., 3). numpy.cross takes five times as long for few vectors."""
     a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
     x = a1 * b2 - a2 * b1
     result = np.empty((*x.shape, 3))
@@ -21,12 +20,12 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def turned(R: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R a of (..., 3, 3) and (..., 3)."""
+    """Return R a of (..., 3, 3) and (..., 3)."""
     return (R @ a[..., None])[..., 0]
 
 
 def turned_back(R: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R^T a."""
+    """Return R^T a."""
     return (a[..., None, :] @ R)[..., 0, :]
 
 
@@ -55,8 +54,10 @@ class JointConstraints:
         self._s, self._turns = self.slides[:, None], (self.frame == self.on)[:, None] * 1.0
 
     def residuals(self, R: np.ndarray, r: np.ndarray) -> np.ndarray:
-        """h (m,): lengths in m, or cosines; R (n + 1, 3, 3), r (n + 1, 3). The angle of a helical joint is taken to
-        within half a turn, so that the residual is by whole turns times the pitch nearest to 0."""
+        """Return the residuals h (m,): lengths in m, or cosines, at R (n + 1, 3, 3), r (n + 1, 3).
+
+        The angle of a helical joint is taken within half a turn: its residual is the one nearest to 0, up to whole
+        turns times the pitch."""
         U, d = self._vectors(R, r)
         h = (U * d).sum(axis=-1)
         for k in self.screwed:
@@ -71,7 +72,7 @@ class JointConstraints:
         return turned(R[self.frame], self.u), d
 
     def rates(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> Rates:
-        """Return the Rates at poses as above and velocities (n + 1, 3) each, those of the ground 0."""
+        """Return the Rates at poses as above and velocities (n + 1, 3) each; those of the ground are 0."""
         Ra, Rb, wa, wb, s = R[self.on], R[self.body], omega[self.on], omega[self.body], self._s
         w = np.array((omega[self.frame], wb, wa))
         first = cross(w, self._arms)

@@ -1,14 +1,13 @@
-"""Gradients of a step's two ends: what a function's difference is along the step's displacement, exactly.
+"""Discrete gradients of a step: the exact difference of a function along the step's displacement.
 
-A step turns a body by R1 = R0 cay(h w) and moves it by h v. With the mean R = (R0 + R1) / 2, which is no rotation, and
-the angular velocity W = R0 w = R w in the inertial frame, an arm that is fixed in the body changes by
-R1 c - R0 c = h W x R c: so a product of two arms, as residuals of joints are, changes by h times its usual derivative,
-taken with mean arms. Of other functions of such products secants take the place of derivatives. Both are internal
-forces of a system that are without effect on its momentum, as derivatives are. O. Gonzalez (1999), Mechanical systems
-subject to holonomic constraints, Physica D 132.
+A step rotates a body by R1 = R0 cay(h w) and translates it by h v. Let R = (R0 + R1) / 2, which is not a rotation, and
+W = R0 w = R w the angular velocity in the inertial frame. A body-fixed arm changes by R1 c - R0 c = h W x R c. Hence a
+product of two arms, such as a residual of a joint, changes by h times its usual derivative, with mean arms. For other
+functions of such products, secants replace derivatives. Like derivatives, both are internal forces of a system, and do
+not change its momentum. O. Gonzalez (1999), Mechanical systems subject to holonomic constraints, Physica D 132.
 
-Rows are by the velocities (W, v) of the body and of the other, (m, 6) each, in the inertial frame, v that of the
-frame's origin."""
+Rows are by the velocities (W, v) of the body and of the other one, (m, 6) each, in the inertial frame, with v that of
+the frame's origin."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +15,12 @@ import numpy as np
 from .constraints import cross, turned
 from .joints import X, Y
 
-SMALL = 1e-8        # rad: a turn below which that of a joint is its derivative's
+SMALL = 1e-8        # rad: rotation below which a joint's difference is its derivative
 
 
 class Ends(NamedTuple):
     """Rotations (n + 1, 3, 3) and positions (n + 1, 3) of all bodies and the ground at both ends of a step, and their
-    means; the turns h W (n + 1, 3)."""
+    means; the rotation vectors h W (n + 1, 3)."""
 
     R0: np.ndarray
     r0: np.ndarray
@@ -33,7 +32,7 @@ class Ends(NamedTuple):
 
 
 def cayley(x: np.ndarray) -> np.ndarray:
-    """(I - x~/2)^-1 (I + x~/2) (..., 3, 3) of x (..., 3): the turn about x by the angle 2 atan(|x| / 2)."""
+    """Return (I - x~/2)^-1 (I + x~/2) (..., 3, 3) of x (..., 3): the rotation about x by the angle 2 atan(|x| / 2)."""
     tilde = np.zeros((*x.shape, 3))
     tilde[..., 2, 1], tilde[..., 0, 2], tilde[..., 1, 0] = np.moveaxis(x, -1, 0)
     tilde = tilde - np.swapaxes(tilde, -1, -2)
@@ -41,8 +40,10 @@ def cayley(x: np.ndarray) -> np.ndarray:
 
 
 def of_products(rows: Any, slides: np.ndarray, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
-    """Of u . d, with d from the joint frame's origin in the other body to that in the body where it slides, else a
-    vector fixed in the body; rows: body, on, u, c, o as of JointConstraints."""
+    """Return the rows for u . d.
+
+    d is the vector from the joint frame's origin in the other body to that in the body for sliding rows, else a
+    body-fixed vector; rows: body, on, u, c, o as in JointConstraints."""
     R, r, s = ends.R, ends.r, slides[:, None] * 1.0
     U, C, A = turned(R[rows.on], rows.u), turned(R[rows.body], rows.c), turned(R[rows.on], rows.o)
     d = C + s * (r[rows.body] - r[rows.on] - A)
@@ -50,7 +51,7 @@ def of_products(rows: Any, slides: np.ndarray, ends: Ends) -> tuple[np.ndarray, 
 
 
 def of_angles(rows: Any, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
-    """Of the angle by which the body turns about u against the other, taken to within half a turn in a step."""
+    """Return the rows for the relative angle of the body about u, taken within half a turn per step."""
     U = turned(ends.R[rows.on], rows.u)
     derivative = (U * (ends.turns[rows.body] - ends.turns[rows.on])).sum(axis=-1)
     turn = _angle(rows, ends.R1) - _angle(rows, ends.R0)
@@ -68,9 +69,10 @@ def _angle(rows, R):
 
 def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
     """Return the wrenches (n + 1, 6) of Springs on all bodies in a step of length h, about frames' origins, in the
-    inertial frame. Their work is what the energy loses, and that of dampers.
+    inertial frame.
 
-    1/2 k (l - l_0)^2 changes by k (1 - 2 l_0 / (l_a + l_b)) d . (d_b - d_a), with d the mean of d_a and d_b."""
+    Their work is the decrease of the energy, plus that of dampers. 1/2 k (l - l_0)^2 changes by k (1 - 2 l_0 / (l_a +
+    l_b)) d . (d_b - d_a), with d the mean of d_a and d_b."""
     (d0, l0), (d1, l1) = (springs._spans(R, r) for R, r in ((ends.R0, ends.r0), (ends.R1, ends.r1)))
     d, total = 0.5 * (d0 + d1), l0 + l1
     tension = springs.k * (1.0 - 2.0 * springs.rest / np.where(total > 0.0, total, 1.0) * (total > 0.0))
@@ -83,8 +85,9 @@ def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
 
 
 def joint_spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
-    """Return the wrenches (n + 1, 6) of JointSprings in a step of length h, as spring_wrenches does for Springs:
-    1/2 k s^2 of the way or angle s from rest changes by k times the mean of s."""
+    """Return the wrenches (n + 1, 6) of JointSprings in a step of length h, as spring_wrenches does for Springs.
+
+    1/2 k s^2, with the displacement or angle s from rest, changes by k times the mean of s."""
     s0, s1 = (springs._stretch(R, *springs._arms(R, r)) for R, r in ((ends.R0, ends.r0), (ends.R1, ends.r1)))
     slides = springs.slides
     by = [np.where(slides[:, None], a, b) for a, b in zip(

@@ -1,14 +1,14 @@
-"""The equations of motion in dual quaternions and their second derivatives, without twists; [MT] 3.2.
+"""Equations of motion in dual quaternions and their second derivatives, without twists; [MT] 3.2.
 
-Of bodies with the dual quaternions Q, whose twists are V = B Q' (quaternions.twist_matrix), V' = B Q'':
+For bodies with the dual quaternions Q, whose twists are V = B Q' (quaternions.twist_matrix), V' = B Q'':
 
   [B^T M B   (J B)^T   Phi^T] [Q''   ]   [B^T (ad_V^T M V + W)]
   [J B       0         0    ] [lambda] = [eta                 ]
   [Phi       0         0    ] [mu    ]   [-Phi' Q'            ]
 
 J and eta are those of the joints, (13); Phi has the rows of the normalization and of the Pluecker condition, which [MT]
-includes in (12c). B^T M B has the rank 6 n, and Phi the missing 2 n directions: those along which B is 0, so that the
-two conditions hold without forces, mu = 0."""
+includes in (12c). B^T M B has the rank 6 n, and Phi spans the missing 2 n directions, along which B is 0: the two
+conditions hold without forces, mu = 0."""
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class DualAccelerations(NamedTuple):
     accelerations : ndarray (n, 8)
         Second derivatives Q''.
     joints : ndarray (m,)
-        Multipliers of the joints' constraints, 0 for constraints that depend on others.
+        Multipliers of the joints' constraints, 0 for dependent constraints.
     conditions : ndarray (n, 2)
         Multipliers of the normalization and of the Pluecker condition of each body.
     """
@@ -98,7 +98,7 @@ def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: floa
     Parameters
     ----------
     system : MultibodySystem
-        System. All bodies are moved in SE(3). It starts from its initial state with closed velocities.
+        System. All bodies are integrated in SE(3). It starts from its initial state with closed velocities.
     duration : float
         Duration in s.
     dt : float
@@ -106,14 +106,14 @@ def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: floa
     method : {"euler", "heun", "rk4"}, optional
         Runge-Kutta method, without step control.
     every : int, optional
-        Number of steps from one kept state to the next. The last step is always kept.
+        Number of steps between stored states. The last state is always stored.
     record : dict of str to callable, optional
-        Functions of poses and velocities, to be recorded by name.
+        Functions of poses and velocities to record, by name.
 
     Returns
     -------
     Motion
-        Motion as of ``simulate_in``. ``recorded`` has besides "coordinates" and "regularity".
+        Motion, as in ``simulate_in``. ``recorded`` also has "coordinates" and "regularity".
 
     Raises
     ------
@@ -122,8 +122,8 @@ def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: floa
 
     Notes
     -----
-    One vector-space Runge-Kutta method integrates the state (Q, Q') by the equations of
-    ``dual_quaternion_accelerations``. Poses are taken from Q divided by its dual norm, so that the drift of
+    A vector-space Runge-Kutta method integrates the state (Q, Q') by the equations of
+    ``dual_quaternion_accelerations``. Poses are computed from Q divided by its dual norm: the drift of
     ``quaternions.conditions`` does not deform them.
 
     References

@@ -1,7 +1,8 @@
-"""The energy-momentum method: an implicit step of order 2 that keeps energy, linear and angular momentum to rounding.
+"""Energy-momentum method: an implicit step of order 2 that conserves energy, linear and angular momentum to machine
+precision.
 
-Velocities change by the impulses of discrete gradients (discrete_gradient.py), whose work is what the potential energy
-loses and, of joints, nothing, since they are closed at both ends of a step:
+Velocities change by the impulses of discrete gradients (discrete_gradient.py). Their work is the decrease of the
+potential energy; joints do no work, since they are closed at both ends of a step:
   R1 J w1 - R0 J w0 = h m,   m (v1 - v0) = h f,   h(g1) = 0,   w = (w0 + w1) / 2,   v = (v0 + v1) / 2
 about the centers of mass, with R1 = R0 cay(h w) and r1 = r0 + h v. J. C. Simo, N. Tarnow and K. K. Wong (1992) for
 rigid bodies, O. Gonzalez (1999) for constraints."""
@@ -20,15 +21,15 @@ ROUNDING = 4.0 * np.finfo(float).eps
 
 
 class EnergyMomentum:
-    """Steps of a system, in any group: velocities are converted. What joints transmitted is carried along, as a start.
+    """Steps of a system, in any group: velocities are converted. Joint forces are kept as an initial guess.
 
-    Wrenches of the user act at the middle of a step. Raises ValueError for a system with Baumgarte's stabilization."""
+    Wrenches of the user act at the middle of a step. Raises ValueError for a system with Baumgarte stabilization."""
 
     def __init__(self, system: MultibodySystem):
         if any(system.baumgarte):
             raise ValueError("the energy-momentum method solves for the constraints themselves: baumgarte must be "
                              f"(0, 0), not {system.baumgarte}")
-        system = system.resolved_in(OTHER_BODY)     # of joints that are closed at both ends the frame does not matter
+        system = system.resolved_in(OTHER_BODY)     # irrelevant for joints that are closed at both ends
         self.system, M = system, system.inertias
         self.mass = M[:, 5, 5, None]
         self.com = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1) / self.mass
@@ -38,7 +39,7 @@ class EnergyMomentum:
         self._carried = np.zeros((system.n, 3)), np.zeros((system.n, 3)), np.zeros(system.constraints.m)
 
     def __call__(self, t: float, h: float, g: np.ndarray, V: np.ndarray) -> Step:
-        """A step of length h from t. ArithmeticError if the iteration does not converge."""
+        """Compute a step of length h from t. Raises ArithmeticError if the iteration does not converge."""
         with np.errstate(all="ignore"):
             return self._step(t, h, g, V)
 
@@ -64,7 +65,7 @@ class EnergyMomentum:
             size, whole = np.abs(change).max(), 1.0 + max(np.abs(w).max(), np.abs(v).max())
             if not np.isfinite(size):
                 break
-            if size < ROUNDING * whole or (size < 1e-10 * whole and size >= least):     # no longer less
+            if size < ROUNDING * whole or (size < 1e-10 * whole and size >= least):     # no further decrease
                 return self._end(g, h, w, v, w0, v0, forces)
             least = min(least, size)
         raise ArithmeticError(f"the iteration did not converge at t = {t:.6g} s: shorter steps than {h:g} s may help")
@@ -74,7 +75,7 @@ class EnergyMomentum:
         self._carried = w - w0, v - v0, forces
         ends, poses = self._ends(g, h, w, v), np.array(g)
         R = ends.R1[:-1]
-        R = poses[:, :3, :3] = 1.5 * R - 0.5 * R @ np.swapaxes(R, -1, -2) @ R       # a rotation, to rounding, for ever
+        R = poses[:, :3, :3] = 1.5 * R - 0.5 * R @ np.swapaxes(R, -1, -2) @ R       # stays a rotation, to rounding
         poses[:, :3, 3] = ends.r1[:-1]
         w1, v1 = 2.0 * w - w0, 2.0 * v - v0
         twists = np.concatenate((w1, turned_back(R, v1) - cross(w1, self.com)), axis=1)
@@ -92,8 +93,8 @@ class EnergyMomentum:
         return Ends(R0, r0, R1, r1, 0.5 * (R0 + R1), 0.5 * (r0 + r1), turns)
 
     def _gradients(self, ends):
-        """Return the gradients (m, n, 6) of all constraints by the velocities (W, v) of all bodies, v of the centers of
-        mass."""
+        """Return the gradients (m, n, 6) of all constraints by the velocities (W, v) of all bodies, with v of the
+        centers of mass."""
         of, n = self.system.constraints, self.system.n
         by, G = of_products(of, of.slides, ends), np.zeros((of.m, n + 1, 6))
         if of.screwed.size:
@@ -120,7 +121,7 @@ class EnergyMomentum:
         return W
 
     def _of_user(self, t, h, g, w, v):
-        """Wrenches of the user at the middle of a step."""
+        """Return the wrenches of the user at the middle of a step."""
         poses = np.array(g)
         R = poses[:, :3, :3] = g[:, :3, :3] @ cayley(0.5 * h * w)
         arms = turned(R, self.com)
@@ -132,7 +133,7 @@ class EnergyMomentum:
 
 
 class Corrector:
-    """Newton's step by [2 M, -h G^T; h G, 0], which lacks what is smaller by a factor of h; G of independent
+    """Newton's step by [2 M, -h G^T; h G, 0], without terms that are smaller by a factor of h; G of independent
     constraints."""
 
     def __init__(self, G: np.ndarray, J: np.ndarray, mass: np.ndarray, R0: np.ndarray, h: float, rank: int):
@@ -147,7 +148,8 @@ class Corrector:
         self.factors = cho_factor(B[self.taken] @ B[self.taken].T) if rank else None
 
     def __call__(self, missing: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Changes of the mean velocities (n, 6), in the inertial frame, and of the forces of the constraints taken."""
+        """Return the changes of the mean velocities (n, 6), in the inertial frame, and of the forces of `taken`
+        constraints."""
         free = -turned_6(self.inverse, missing)
         if self.factors is None:
             return free, np.zeros(0)

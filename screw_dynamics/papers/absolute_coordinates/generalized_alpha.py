@@ -1,8 +1,8 @@
-"""The Lie group generalized-alpha method of Bruels, Cardona and Arnold (2012): implicit, of order 2, for stiff and for
+"""Lie group generalized-alpha method of Bruels, Cardona and Arnold (2012): implicit, of order 2, for stiff and for
 constrained systems.
 
-The constraints h(g) = 0 themselves are solved for, not their second derivatives, so that joints stay closed to the
-tolerance in any group; velocities satisfy theirs to the order of the method."""
+It solves the constraints h(g) = 0 themselves, not their second derivatives: joints stay closed to the tolerance in any
+group. Velocities satisfy their constraints to the order of the method."""
 import numpy as np
 
 from screw_dynamics import checks
@@ -13,21 +13,21 @@ from .system import MultibodySystem
 
 TOLERANCE = 1e-12       # of a Newton step, in rad and m
 ITERATIONS = 30
-NUDGE = 1e-7            # of the differences for the iteration matrix
+NUDGE = 1e-7            # increment of the differences for the iteration matrix
 
 
 def damping_radius(rho: float) -> float:
-    """Return the spectral radius of infinite frequencies, checked."""
+    """Return the spectral radius at infinite frequency, checked."""
     if checks.number("rho", rho, 0.0) > 1.0:
         raise ValueError(f"rho must be from 0 to 1, not {rho}")
     return float(rho)
 
 
 class GeneralizedAlpha:
-    """Steps of a system, which carry accelerations, their means a and the joints' forces along.
+    """Steps of a system. Accelerations, their means a and the joints' forces are kept between steps.
 
-    rho: spectral radius of infinite frequencies, 1 without and 0 with the most damping of them. Raises ValueError for a
-    system with Baumgarte's stabilization, which has no place here."""
+    rho: spectral radius at infinite frequency, 1 without damping, 0 with the largest. Raises ValueError for a system
+    with Baumgarte stabilization, which does not apply here."""
 
     def __init__(self, system: MultibodySystem, rho: float = 0.9):
         rho = damping_radius(rho)
@@ -40,7 +40,7 @@ class GeneralizedAlpha:
         self._carried = None        # V', a, mu at the end of the last step
 
     def __call__(self, t: float, h: float, g: np.ndarray, V: np.ndarray) -> Step:
-        """A step of length h from t."""
+        """Compute a step of length h from t."""
         system = self.system
         B = system.imbalance(t, g, V, np.zeros_like(V))[1]
         taken = independent_rows(B, system.rank)
@@ -51,7 +51,7 @@ class GeneralizedAlpha:
         x = np.concatenate(((h * V + 0.5 * h * h * a0).ravel(), h * h * mu[taken]))
 
         def motion(x):
-            """g, V, V' and a at the end, from X and h^2 mu."""
+            """Return g, V, V' and a at the end, from X and h^2 mu."""
             X = x[:n].reshape(V.shape)
             a = (X - h * V - h * h * (0.5 - self.beta) * a0) / (h * h * self.beta)
             dV = ((1.0 - self.alpha_m) * a + self.alpha_m * a0 - self.alpha_f * dV0) / (1.0 - self.alpha_f)

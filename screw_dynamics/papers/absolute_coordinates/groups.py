@@ -1,12 +1,12 @@
-"""The Lie groups in which a rigid body's configuration is integrated: SE(3), SO(3) x R^3, and products of these with a
-choice for each body; [MT] appendix A.
+"""Lie groups for a rigid body's configuration: SE(3), SO(3) x R^3, and products of these, selected for each body; [MT]
+appendix A.
 
-An element is the pose (R, r) as a homogeneous matrix (4, 4) in either group: they differ in how elements are
-multiplied, and so in exp, ad and dexp. A vector of the algebra is (6,), angular part first: in SE(3) a body-fixed twist
-(omega, v), in SO(3) x R^3 a mixed velocity (omega body-fixed, r' in the inertial frame).
+An element is the pose (R, r) as a homogeneous matrix (4, 4) in either group. The groups differ in the product of
+elements, and hence in exp, ad and dexp. A vector of the algebra is (6,), angular part first: in SE(3) a body-fixed
+twist (omega, v), in SO(3) x R^3 a mixed velocity (omega body-fixed, r' in the inertial frame).
 
-The fast path of a step is written out here, since the functions of `se3` on arrays take ten times as long for the few
-bodies of a system; test_groups.py holds one against the other."""
+The functions of a step are implemented here, since those of `se3` on arrays take ten times as long for the few bodies
+of a system; test_groups.py compares them."""
 from collections.abc import Sequence
 from fractions import Fraction
 from math import comb, factorial
@@ -19,12 +19,12 @@ from screw_dynamics.screws.so3 import stumpff
 
 SEMIDIRECT, DIRECT = "SE(3)", "SO(3) x R^3"
 BODY_FIXED, MIXED = "body-fixed", "mixed"
-TERMS = 11          # of power series in x = |xi|^2 <= NEAR, to rounding: those of dexp^-1 converge as (x / 4 pi^2)^k
+TERMS = 11          # of series in x = |xi|^2 <= NEAR, to rounding errors: dexp^-1 converges as (x / 4 pi^2)^k
 NEAR = 1.0
 
 
 def bernoulli_numbers(last: int) -> list[float]:
-    """B_0 = 1, B_1 = -1/2, ... B_last; SciPy's B_4 has twelve digits."""
+    """Return B_0 = 1, B_1 = -1/2, ... B_last. SciPy's B_4 has only twelve digits."""
     B = [Fraction(1)]
     for m in range(1, last + 1):
         B.append(-sum(comb(m + 1, k) * B[k] for k in range(m)) / (m + 1))
@@ -32,7 +32,7 @@ def bernoulli_numbers(last: int) -> list[float]:
 
 
 def _series():
-    """(TERMS, 5): coefficients in powers of x of c_1, c_2, c_3 as in so3.stumpff, and of d_2, d_4 of dexp_inv.
+    """Return (TERMS, 5): coefficients in powers of x of c_1, c_2, c_3 as in so3.stumpff, and of d_2, d_4 of dexp_inv.
 
     sum_i B_i/i! ad^i = I - ad/2 + d_2 ad^2 + d_4 ad^4, as ad^(2k) = (2 - k) (-x)^(k-1) ad^2 + (k - 1) (-x)^(k-2) ad^4
     follows from ad^5 = -2 x ad^3 - x^2 ad, which holds in both groups."""
@@ -47,7 +47,7 @@ SERIES, POWERS, UNIT = _series(), np.arange(TERMS), np.eye(3)
 
 
 def _coefficients(x):
-    """c_1, c_2, c_3, d_2, d_4 (..., 5) of x = |xi|^2 (...,)."""
+    """Return c_1, c_2, c_3, d_2, d_4 (..., 5) of x = |xi|^2 (...,)."""
     if x.size and x.max() > NEAR:
         c = stumpff(x)
         d4 = (4.0 * c.c6 - c.c5) / (4.0 * c.c2)
@@ -185,7 +185,7 @@ class ConfigurationGroup:
         return X
 
     def ad(self, X: np.ndarray) -> np.ndarray:
-        """Return the matrices of the Lie bracket.
+        """Return the matrices ad_X of the Lie bracket.
 
         Parameters
         ----------

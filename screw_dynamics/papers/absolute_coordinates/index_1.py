@@ -1,9 +1,9 @@
-"""Solution of the index-1 system, [MT] (13), by Gauss's principle: of all accelerations that the constraints allow,
-those of the least distance, in the metric of the mass matrix, to the free ones.
+"""Solution of the index-1 system, [MT] (13), by Gauss's principle: of all admissible accelerations, the nearest to the
+free ones in the metric of the mass matrix.
 
-With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) says: y is the shortest vector with B y = b. Constraints
-that depend on others do no harm: their number is counted once, where the mechanism is assembled, and held, since
-constraints that rounding or drift violates are never quite dependent."""
+With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) states that y is the shortest vector with B y = b. Dependent
+constraints are allowed. The rank is determined once, when the mechanism is assembled, and kept, since constraints that
+are violated by rounding or drift are never exactly dependent."""
 import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse import coo_matrix
@@ -11,15 +11,15 @@ from scipy.sparse.linalg import splu
 
 from .constraints import JointConstraints, Rates, turned_back
 
-DEPENDENT = 1e-9        # of the largest pivot: below it a constraint depends on others
+DEPENDENT = 1e-9        # relative to the largest pivot: smaller pivots are dependent constraints
 SINGULAR = 1e-13        # the same during motion
-MANY = 40               # bodies, from which on sparse LU is faster than QR
+MANY = 40               # bodies, from which sparse LU is faster than QR
 
 
 class WeightedConstraints:
     """The constraints of n bodies in the metric of their mass matrix.
 
-    roots_inverse: L^-T (n, 6, 6); rates: those of the assembled mechanism, whose rank is that of its motion."""
+    roots_inverse: L^-T (n, 6, 6); rates: those of the assembled mechanism, whose rank is used during the motion."""
 
     def __init__(self, constraints: JointConstraints, roots_inverse: np.ndarray, rates: Rates):
         self.of, self.n = constraints, len(roots_inverse)
@@ -32,24 +32,26 @@ class WeightedConstraints:
         self._places = self._sparse_places() if self.sparse else None
 
     def _products(self, rates):
-        """Return the rows of B at the body (m, 6), and at the other (m, 6), 0 for the ground."""
+        """Return the rows of B at the body (m, 6), and at the other body (m, 6), 0 for the ground."""
         return (turned_back(self._roots_inverse[self.of.body], rates.of_body),
                 turned_back(self._roots_inverse[self.of.on], rates.of_other))
 
     def matrix(self, rates: Rates) -> np.ndarray:
-        """B = J L^-T (m, 6 n)."""
+        """Return B = J L^-T (m, 6 n)."""
         of, held, B = self.of, self._held, np.zeros((self.of.m, self.n, 6))
         of_body, of_other = self._products(rates)
         B[np.arange(of.m), of.body], B[held, of.on[held]] = of_body, of_other[held]
         return B.reshape(of.m, 6 * self.n)
 
     def step(self, rates: Rates, b: np.ndarray) -> np.ndarray:
-        """L^-T y (n, 6): the least change of velocities or accelerations, in the body frames, that J changes by b."""
+        """Return L^-T y (n, 6): the least change of velocities or accelerations, in the body frames, that changes J V
+        by b."""
         y = self._by_sparse_lu(rates, b) if self.sparse else shortest(self.matrix(rates), b, self.rank)
         return (self._roots_inverse[:-1] @ y.reshape(-1, 6, 1))[..., 0]
 
     def _by_sparse_lu(self, rates, b):
-        """[[I, B^T], [B, 0]] (y, -lambda) = (0, b), of the rows that are independent in the assembled mechanism."""
+        """Solve [[I, B^T], [B, 0]] (y, -lambda) = (0, b) for the rows that are independent in the assembled
+        mechanism."""
         of_body, of_other = self._products(rates)
         entries = np.concatenate((of_body[self._taken], of_other[self._taken]), axis=1).ravel()
         rows, columns, kept = self._places
@@ -59,8 +61,8 @@ class WeightedConstraints:
         return splu(system).solve(np.concatenate((np.zeros(n), b[self._taken])))[:n]
 
     def _sparse_places(self):
-        """Rows and columns of the entries of the system above, and which of all products are entries: not those of the
-        ground."""
+        """Return rows and columns of the entries of the system above, and a mask of the products that are entries:
+        those of the ground are not."""
         n, six = 6 * self.n, np.arange(6)
         bodies = np.stack((self.of.body, self.of.on), axis=1)[self._taken]                      # (rank, 2)
         columns = (6 * bodies[..., None] + six).ravel()
@@ -80,8 +82,9 @@ def rank(B: np.ndarray) -> int:
 
 
 def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
-    """Return the shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots, which overwrites
-    B. LinAlgError where these too are dependent, ArithmeticError where b is not finite."""
+    """Return the shortest y (6n,) with B y = b in the `rank` most independent rows, by pivoted QR, which overwrites B.
+
+    Raises LinAlgError if these rows are dependent, too, and ArithmeticError if b is not finite."""
     if not rank:
         return np.zeros(B.shape[1])
     if not np.isfinite(b).all():
@@ -95,12 +98,12 @@ def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
 
 
 def independent_rows(B: np.ndarray, rank: int) -> np.ndarray:
-    """Return the indices of the rows that `shortest` would take, in increasing order."""
+    """Return the indices of the rows that `shortest` selects, in increasing order."""
     return np.sort(lapack.dgeqp3(np.array(B.T, order="F"))[1][:rank] - 1) if rank else np.zeros(0, dtype=int)
 
 
 def dependent_rows(B: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) of the rows that take part in a dependency."""
+    """Return a mask (m,) of the rows that are linearly dependent."""
     if not len(B):
         return np.zeros(0, dtype=bool)
     values, vectors = np.linalg.eigh(B @ B.T)

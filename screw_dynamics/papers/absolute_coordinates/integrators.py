@@ -1,7 +1,7 @@
-"""Lie group integrators of g' = g V, V' = F(t, g, V) for any configuration group: a step each.
+"""Lie group integrators of g' = g V, V' = F(t, g, V) for any configuration group: functions for one step.
 
-A group is an object with compose, exp and dexp_inv (groups.py). The velocity lies in a vector space and gets the
-ordinary Runge-Kutta step with the same coefficients, [MT] appendix B."""
+A group is an object with compose, exp and dexp_inv (groups.py). The velocity is in a vector space. It is integrated by
+the ordinary Runge-Kutta method with the same coefficients, [MT] appendix B."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,11 +27,11 @@ class Step(NamedTuple):
 
 def munthe_kaas(tableau: Tableau, group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V: np.ndarray,
                 order: int | None = None, velocity: Velocity | None = None) -> Step:
-    """Return a step of length h by the explicit Munthe-Kaas method of a Butcher tableau, [MT] (83).
+    """Compute a step of length h by the explicit Munthe-Kaas method of a Butcher tableau, [MT] (83).
 
-    order: of dexp^-1 as a truncated series; None for its closed form. For the order p of a method p - 2 suffices, as
-    the error of such a term is of the size h^(order + 2). velocity: the velocity of g from g and V, where V is another
-    quantity, such as a momentum."""
+    order: of dexp^-1 as a truncated series; None for its closed form. For a method of order p, p - 2 suffices, as the
+    error of such a term is of the size h^(order + 2). velocity: function of g and V that returns the velocity of g, if
+    V is another quantity, such as a momentum."""
     velocity, k, dV = velocity or _itself, [], []
     for a, c in zip(tableau.a, tableau.c, strict=True):
         if not k:
@@ -48,8 +48,8 @@ def munthe_kaas(tableau: Tableau, group: Any, rate: Rate, t: float, h: float, g:
 
 
 def commutator_free(group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V: np.ndarray) -> Step:
-    """Return a step of length h by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003),
-    here for g' = g V: two exponentials, no dexp^-1."""
+    """Compute a step of length h by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003),
+    for g' = g V: two exponentials, no dexp^-1."""
     def to(g, *exponents):
         for X in exponents:
             g = group.compose(g, group.exp(h * X))
@@ -71,7 +71,7 @@ def _itself(g, V):
 
 
 def _sum(weights, rates):
-    """sum_j weights[j] rates[j], of as many as there are."""
+    """Return sum_j weights[j] rates[j], for as many rates as there are."""
     total = 0.0
     for weight, rate in zip(weights, rates, strict=False):
         if weight:

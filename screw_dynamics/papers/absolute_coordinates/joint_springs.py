@@ -25,7 +25,7 @@ class JointSpring:
 
     Notes
     -----
-    Angles are taken to within half a turn from rest.
+    Angles are taken within half a turn from rest.
     """
 
     joint: str
@@ -35,9 +35,9 @@ class JointSpring:
 
 
 class JointSprings:
-    """All springs in joints; axes: {joint: its Row along z, and whether it slides}.
+    """All springs in joints. axes: {joint: (its Row along z, True if it slides)}.
 
-    Raises ValueError for joints that do not exist, or are of another kind."""
+    Raises ValueError for joints that do not exist or are of another kind."""
 
     def __init__(self, springs: Sequence[JointSpring], axes: Mapping[str, tuple[Row, bool]]):
         self.count = len(springs)
@@ -54,7 +54,8 @@ class JointSprings:
                                            for name in ("stiffness", "damping", "rest"))
 
     def _arms(self, R, r):
-        """u in the inertial frame, and from the origin of the joint frame in the other body to that in the body."""
+        """Return u in the inertial frame, and the vector from the joint frame's origin in the other body to that in the
+        body."""
         Ra, Rb = R[self.on], R[self.body]
         return turned(Ra, self.u), r[self.body] + turned(Rb, self.c) - r[self.on] - turned(Ra, self.o)
 

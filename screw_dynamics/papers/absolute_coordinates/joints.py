@@ -1,10 +1,10 @@
-"""Joints between two bodies, or a body and the ground, and the scalar constraints that each imposes.
+"""Joints between two bodies, or a body and the ground, and their scalar constraints.
 
-Every constraint of a lower pair is of one form, a vector u fixed in the other body times a vector d:
-  d = p - o     from the joint frame's origin o in the other body to its origin p in the body: no slide along u
+Every constraint of a lower pair has one form, a vector u fixed in the other body times a vector d:
+  d = p - o     from the joint frame's origin o in the other body to its origin p in the body: no translation along u
   d = R w       a vector w fixed in the body: stays perpendicular to u
-and that of a helical joint besides takes the turn about u times the pitch. Where a joint holds a point, d = p - o = 0,
-u may as well be fixed in the inertial frame, as [MT] (32) has it: in closed poses the accelerations are the same."""
+A helical joint has the additional term pitch times angle about u. If a joint holds a point, d = p - o = 0, u may also
+be fixed in the inertial frame, as in [MT] (32): in closed poses the accelerations are the same."""
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from screw_dynamics.model.checks import pose
 
 X, Y, Z = range(3)
-# Of each kind of joint, in the joint frame, whose z axis is that of the joint: axes along which the body does not
-# slide, and pairs (axis of the other body, axis of the body) that stay perpendicular. A helical joint slides along z as
-# its turn says. A universal joint turns about the x axis of the other body and the y axis of the body.
+# Of each kind of joint, in the joint frame, whose z axis is that of the joint: axes without translation, and pairs
+# (axis of the other body, axis of the body) that stay perpendicular. A helical joint translates along z in proportion
+# to its angle. A universal joint rotates about the x axis of the other body and the y axis of the body.
 ALL, UPRIGHT, LOCKED = (X, Y, Z), ((X, Z), (Y, Z)), ((X, Y), (Y, Z), (Z, X))
 KINDS = {
     "revolute": (ALL, UPRIGHT),
@@ -28,7 +28,7 @@ KINDS = {
     "universal": (ALL, ((X, Y),)),
     "fixed": (ALL, LOCKED),
 }
-# In which frame the constraints p - o = 0 of joints that hold a point may be resolved.
+# Frame in which the constraints p - o = 0 of joints that hold a point may be resolved.
 OTHER_BODY, INERTIAL = RESOLUTIONS = "other body", "inertial frame"
 HOLDS_A_POINT = "revolute", "spherical", "universal", "fixed"
 
@@ -50,8 +50,8 @@ class Joint:
     on : str, optional
         Name of the other body. By default the ground.
     frame_on : array_like (4, 4), optional
-        Pose of the joint frame in the other body, or in the inertial frame for the ground. By default the pose that
-        closes the joint in the bodies' initial poses.
+        Pose of the joint frame in the other body, or in the inertial frame for the ground. By default the joint is
+        closed in the bodies' initial poses.
     pitch : float, optional
         Pitch of a helical joint in m/rad. Its displacement is 0 where the two frames coincide.
     resolved_in : {"other body", "inertial frame"}, optional
@@ -65,8 +65,8 @@ class Joint:
 
     Notes
     -----
-    The resolution "other body" is in the joint frame, which turns with the other body. "inertial frame" is [MT] (32),
-    for the kinds in HOLDS_A_POINT: revolute, spherical, universal and fixed. The two differ where a joint is open.
+    The resolution "other body" is in the joint frame, which rotates with the other body. "inertial frame" is [MT]
+    (32), for the kinds in HOLDS_A_POINT: revolute, spherical, universal and fixed. They differ if a joint is open.
 
     References
     ----------
@@ -101,11 +101,11 @@ class Joint:
 
 
 class Row(NamedTuple):
-    """One scalar constraint u . d = 0, or u . d = pitch * angle about u; bodies by number, the ground being the last.
+    """One scalar constraint u . d = 0, or u . d = pitch * angle about u.
 
-    frame: the body in which u is fixed, `on` or the ground; c: of p, or of w, in the body; o: of the joint frame's
-    origin in the other body; slides: 1, or 0 where d = R w; across: the axes x, y of the joint frame, in the body and
-    in the other, (2, 3) and (2, 3)."""
+    Bodies are numbers, the ground is the last. frame: the body in which u is fixed, `on` or the ground; c: p or w, in
+    the body; o: the joint frame's origin in the other body; slides: 1, or 0 if d = R w; across: the axes x, y of the
+    joint frame, in the body and in the other, (2, 3) and (2, 3)."""
 
     joint: str
     body: int
@@ -120,13 +120,14 @@ class Row(NamedTuple):
 
 
 def slide(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, axis: int) -> Row:
-    """Return the row by which the body does not slide along an axis, or slides by the pitch times the angle along z."""
+    """Return the row without translation along an axis, or with a translation of pitch times the angle along z."""
     return Row(joint.name, body, on, on, frame_on[:3, axis], frame[:3, 3], frame_on[:3, 3], 1.0,
                joint.pitch if axis == Z else 0.0, np.array((frame[:3, :2].T, frame_on[:3, :2].T)))
 
 
 def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, ground: int) -> list[Row]:
-    """Return the constraints of a joint, whose frame is given in the body and in the other body; ground: its number."""
+    """Return the constraints of a joint, given its frame in the body and in the other body; ground: number of the
+    ground."""
     slides, perpendicular = KINDS[joint.kind]
     axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
     across = np.array((axes[:2], axes_on[:2]))

@@ -1,4 +1,4 @@
-"""Motion of a MultibodySystem over time, by steps of fixed or of adaptive length."""
+"""Simulation of a MultibodySystem, with fixed or adaptive steps."""
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -17,8 +17,8 @@ from .system import MultibodySystem, State
 
 METHODS = (*TABLEAUS, "commutator_free", "generalized_alpha", "energy_momentum")
 PROJECTIONS = None, "velocities", "poses and velocities"
-SHORTEST = 1e-14        # of the duration: shorter steps are given up
-SLACK = 1e-6            # of a step: what is left of the duration is added to the last one, not a step of its own
+SHORTEST = 1e-14        # relative to the duration: smaller steps raise an error
+SLACK = 1e-6            # relative to a step: a smaller remainder of the duration is added to the last step
 
 
 class Motion(NamedTuple):
@@ -31,13 +31,13 @@ class Motion(NamedTuple):
     poses : ndarray (k, n, 4, 4)
         Poses.
     velocities : ndarray (k, n, 6)
-        Velocities as the groups have them.
+        Velocities in the groups' representations.
     recorded : dict of str to ndarray (k, ...)
-        Recorded quantities by name.
+        Recorded quantities, by name.
     steps : int
-        Number of steps taken.
+        Number of accepted steps.
     refused : int
-        Number of steps refused by step control.
+        Number of rejected steps.
     """
 
     t: np.ndarray
@@ -63,48 +63,48 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     dt : float
         Length of a step in s; of the first step for "rk45".
     method : str or Tableau, optional
-        One of METHODS, or the tableau of another explicit Runge-Kutta method.
+        One of METHODS, or the tableau of an explicit Runge-Kutta method.
     state : State, optional
         Initial state. By default the system's initial state with closed velocities.
     every : int, optional
-        Number of steps from one kept state to the next. The last step is always kept.
+        Number of steps between stored states. The last state is always stored.
     projection : {None, "velocities", "poses and velocities"}, optional
-        Quantities that are brought back to the constraints after each step, one of PROJECTIONS. With "energy_momentum"
-        the kinetic energy stays the same.
+        Quantities that are projected onto the constraints after each step, one of PROJECTIONS. With "energy_momentum"
+        the projection keeps the kinetic energy.
     dexp_order : int, optional
-        Order of dexp^-1 as a truncated series in Munthe-Kaas methods. By default its closed form. The order p - 2
-        suffices for a method of order p.
+        Order of dexp^-1 as a truncated series in Munthe-Kaas methods. By default its closed form. For a method of
+        order p, p - 2 suffices.
     record : dict of str to callable, or str or iterable of str, optional
         Functions of poses and velocities by name; or, as in ``Robot.rollout``, names of RECORDS: "energy", an
         EnergyBalance, "momentum", a MomentumBalance, and "residual", the largest residual of all constraints.
     rtol, atol : float, optional
-        Relative and absolute tolerance of steps of adaptive length.
+        Relative and absolute tolerance for adaptive steps.
     rho : float, optional
-        Spectral radius of infinite frequencies for "generalized_alpha": 1 without damping of them, 0 with the most.
+        Spectral radius at infinite frequency for "generalized_alpha": 1 without damping, 0 with the largest.
 
     Returns
     -------
     Motion
-        Motion at the steps that are kept.
+        Motion at the stored steps.
 
     Raises
     ------
     ValueError
         If the method, the projection or a name to record does not exist, if a number is out of its range, if the system
-        has Baumgarte's stabilization and the method is "generalized_alpha" or "energy_momentum", or if "momentum" is
-        recorded of a system with a joint to the ground.
+        has Baumgarte stabilization and the method is "generalized_alpha" or "energy_momentum", or if "momentum" is
+        recorded for a system with a joint to the ground.
     ArithmeticError
-        If steps of adaptive length become too short, or if an implicit method does not converge.
+        If adaptive steps become too short, or if an implicit method does not converge.
 
     Notes
     -----
     The methods are:
 
-    - "euler", "heun", "rk4", "rk45", by Munthe-Kaas. The steps of "rk45" have an adaptive length.
+    - "euler", "heun", "rk4", "rk45", by Munthe-Kaas. The steps of "rk45" are adaptive.
     - "commutator_free".
     - "generalized_alpha" and "energy_momentum", which are implicit, of order 2.
 
-    The quadratures of "energy" and "momentum" use the states that are kept: ``every = 1`` is best.
+    The quadratures of "energy" and "momentum" use the stored states: ``every = 1`` is the most accurate.
     """
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     rho = damping_radius(rho)
@@ -143,7 +143,7 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
 
 
 def named(system: MultibodySystem, record: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of what to record, checked."""
+    """Return the names of the quantities to record, checked."""
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
         checks.one_of("record", name, RECORDS)
@@ -177,14 +177,14 @@ def _checked_step(system, method, dexp_order, rho):
 
 
 def _estimates(method):
-    """True if a method estimates its error."""
+    """Return True if a method estimates its error."""
     tableau = method if isinstance(method, Tableau) else TABLEAUS.get(method)
     return tableau is not None and tableau.error is not None
 
 
 def _projected(system, taken, projection, with_energy):
-    """Return the poses and velocities of a step after the projection; with_energy: velocities are scaled to the kinetic
-    energy that they had before."""
+    """Return the poses and velocities of a step after the projection; with_energy: True to scale velocities to the
+    kinetic energy before it."""
     poses, velocities = taken.poses, taken.velocities
     if projection == "poses and velocities":
         poses = system.closed_poses(poses)
@@ -196,8 +196,9 @@ def _projected(system, taken, projection, with_energy):
 
 
 def _growth(taken, poses, velocities, rtol, atol):
-    """Return the factor by which the next step is longer, less than 0 if this one is refused. By the root mean square
-    of the estimated error, in units of the tolerance, and SciPy's rule."""
+    """Return the factor between this step and the next, < 0 if this one is rejected.
+
+    It follows SciPy's rule, from the root mean square of the estimated error in units of the tolerance."""
     X, dV = taken.error
     sizes = np.concatenate((np.ones_like(X[..., :3]), np.maximum(1.0, np.abs(poses[..., :3, 3]))), axis=-1)
     parts = [X / (atol + rtol * sizes), dV / (atol + rtol * np.maximum(np.abs(velocities), np.abs(taken.velocities)))]

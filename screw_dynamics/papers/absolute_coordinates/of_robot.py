@@ -1,4 +1,4 @@
-"""A robot in absolute coordinates: the same bodies with a pose each, its joints as constraints."""
+"""Robots in absolute coordinates: the same bodies with independent poses, joints as constraints."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ Efforts = ArrayLike | Callable[[float, np.ndarray], ArrayLike]
 
 
 class Freedom(NamedTuple):
-    """A joint of a robot: where its velocities are, which bodies of the system it joins (the ground is the last), and
+    """A joint of a robot: the slice of its velocities, the bodies of the system that it joins (the ground is the last),
     its screws (6, k) in the frame of the child, and their pseudoinverse."""
 
     name: str
@@ -38,7 +38,7 @@ class Freedom(NamedTuple):
 
 
 class RobotJoints:
-    """The map from the poses and twists of a robot's bodies to its joints, and back.
+    """The maps from the poses and twists of a robot's bodies to its joints, and back.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class RobotJoints:
 
     Notes
     -----
-    The attribute ``bodies`` lists the links that have inertia, in the order of ``model.body_names``.
+    The attribute ``bodies`` lists the links with inertia, in the order of ``model.body_names``.
     """
 
     def __init__(self, model: Model):
@@ -71,7 +71,7 @@ class RobotJoints:
         Returns
         -------
         ndarray (n,)
-            Velocities of the joints. From rates of twists at rest they are the accelerations.
+            Velocities of the joints. For derivatives of twists at rest they are the accelerations.
         """
         qd = np.zeros(self.n)
         for freedom, to_child in zip(self.freedoms, self._to_children(poses), strict=True):
@@ -82,7 +82,7 @@ class RobotJoints:
         return qd
 
     def wrenches(self, poses: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Return the wrenches on the bodies that have the power of given efforts.
+        """Return the wrenches on the bodies that are equivalent to given efforts.
 
         Parameters
         ----------
@@ -126,12 +126,12 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
     qd : array_like (n,), optional
         Initial velocities, at rest by default.
     efforts : array_like (n,) or callable, optional
-        Efforts of the joints, or a function efforts(t, qd) that returns them. Friction acts only if they contain
+        Efforts of the joints, or a function efforts(t, qd) that returns them. Friction acts only if they include
         -robot.friction_torque(qd).
     group : str or mapping of str to str, optional
         Group of all bodies, or of each link; SE(3) for others.
     joints : sequence of Joint, optional
-        Further joints between links that joints move, or the root as the ground.
+        Additional joints between links, other than fixed ones, or the root as the ground.
     springs : sequence of Spring or JointSpring, optional
         Springs between such links.
 
@@ -184,7 +184,7 @@ _QUARTER = np.array(((0.0, -1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0
 
 
 def _links(model: Model):
-    """Return the bodies with inertia: of a Lie-group joint its last."""
+    """Return the names of the bodies with inertia: the last one of a Lie-group joint."""
     last = dict(zip(model.body_joints, model.body_names, strict=True))
     return list(last.values())
 
@@ -214,13 +214,13 @@ def _freedoms(model):
     return found
 
 
-# Of an element of a group, which of (rx, ry, rz, x, y, z) its motions are.
+# Indices of the motions of a group's element in (rx, ry, rz, x, y, z).
 _AXES = ("rx", "ry", "rz", "x", "y", "z")
 _SCREWS = {kind: [_AXES.index(motion) for motion in group.motions] for kind, group in GROUPS.items()}
 
 
 def _axis_frame(X):
-    """Return a frame with z along the axis of a screw, through it, and the pitch; of a slide, along it."""
+    """Return a frame on the axis of a screw, with z along it, and the pitch; for a translation, z is along it."""
     turn, slide = X[:3], X[3:]
     turns = turn @ turn > 0.0
     e = turn if turns else slide

@@ -1,7 +1,7 @@
-"""Quaternions (q_0, q) and dual quaternions (Q, Q_eps) as [MT] appendices A.4 and A.5 write them, scalar part first;
-the matrices that lead from their rates to velocities.
+"""Quaternions (q_0, q) and dual quaternions (Q, Q_eps) of [MT] appendices A.4 and A.5, scalar part first, and the
+matrices from their rates to velocities.
 
-q of `Robot` has the scalar part last."""
+The q of `Robot` has the scalar part last."""
 import numpy as np
 
 from screw_dynamics.model.configuration_space import quaternion
@@ -9,12 +9,12 @@ from screw_dynamics.screws.arrays import tilde
 
 
 def plus(Q: np.ndarray) -> np.ndarray:
-    """Q^+ (..., 4, 4), (72): Q^+ P = Q P, the product."""
+    """Return Q^+ (..., 4, 4), (72): Q^+ P = Q P, the product."""
     return _hamilton(Q, 1.0)
 
 
 def minus(Q: np.ndarray) -> np.ndarray:
-    """Q^- (..., 4, 4), (72): Q^- P = P Q."""
+    """Return Q^- (..., 4, 4), (72): Q^- P = P Q."""
     return _hamilton(Q, -1.0)
 
 
@@ -26,12 +26,12 @@ def _hamilton(Q, sign):
 
 
 def dual_plus(Q: np.ndarray) -> np.ndarray:
-    """(..., 8, 8) of dual quaternions (..., 8), (71): the product with them from the left."""
+    """Return the matrices (..., 8, 8) of dual quaternions (..., 8), (71): the product with them from the left."""
     return _dual(Q, plus)
 
 
 def dual_minus(Q: np.ndarray) -> np.ndarray:
-    """Return (..., 8, 8) of dual quaternions (..., 8): the product with them from the right."""
+    """Return the matrices (..., 8, 8) of dual quaternions (..., 8): the product with them from the right."""
     return _dual(Q, minus)
 
 
@@ -43,30 +43,31 @@ def _dual(Q, side):
 
 
 def D(Q: np.ndarray) -> np.ndarray:
-    """(..., 3, 4), (73): 2 D Q' is the angular velocity in the inertial frame."""
+    """Return D (..., 3, 4), (73): 2 D Q' is the angular velocity in the inertial frame."""
     return plus(Q)[..., 1:, :] * (-1.0, 1.0, 1.0, 1.0)
 
 
 def E(Q: np.ndarray) -> np.ndarray:
-    """(..., 3, 4), (73): 2 E Q' is the angular velocity in the body frame."""
+    """Return E (..., 3, 4), (73): 2 E Q' is the angular velocity in the body frame."""
     return minus(Q)[..., 1:, :] * (-1.0, 1.0, 1.0, 1.0)
 
 
 def rotation(Q: np.ndarray) -> np.ndarray:
-    """R = D E^T (..., 3, 3), (73), of quaternions of any length but 0."""
+    """Return R = D E^T (..., 3, 3), (73), of quaternions of any length but 0."""
     return D(Q) @ E(Q).swapaxes(-1, -2) / (Q * Q).sum(axis=-1)[..., None, None]
 
 
 def of_poses(g: np.ndarray) -> np.ndarray:
-    """Return the dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the reverse of (74)."""
+    """Return the dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the inverse of (74)."""
     Q = np.array([np.roll(quaternion(C[:3, :3]), 1) for C in g]).reshape(-1, 4)
     position = np.concatenate((np.zeros((len(g), 1)), g[:, :3, 3]), axis=1)
     return np.concatenate((Q, 0.5 * (minus(Q) @ position[..., None])[..., 0]), axis=1)
 
 
 def poses(Q: np.ndarray) -> np.ndarray:
-    """Return the poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps; those of any
-    multiple by a dual number are the same, so that norm and Pluecker condition need not hold."""
+    """Return the poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps.
+
+    Multiples by a dual number have the same poses: norm and Pluecker condition need not hold."""
     g = np.zeros((*Q.shape[:-1], 4, 4))
     real, dual = Q[..., :4], Q[..., 4:]
     g[..., :3, :3] = rotation(real)
@@ -76,7 +77,7 @@ def poses(Q: np.ndarray) -> np.ndarray:
 
 
 def H(Q: np.ndarray) -> np.ndarray:
-    """(..., 6, 8), (78) corrected: the body-fixed twist of dual quaternions is H Q'."""
+    """Return H (..., 6, 8), (78) corrected: the body-fixed twist of dual quaternions is H Q'."""
     real, dual = Q[..., :4], Q[..., 4:]
     matrix = np.zeros((*Q.shape[:-1], 6, 8))
     matrix[..., :3, :4] = matrix[..., 3:, 4:] = 2.0 * E(real)
@@ -85,7 +86,7 @@ def H(Q: np.ndarray) -> np.ndarray:
 
 
 def H_mixed(Q: np.ndarray) -> np.ndarray:
-    """(..., 6, 8), (76) corrected: the mixed velocity is H^m Q'."""
+    """Return H^m (..., 6, 8), (76) corrected: the mixed velocity is H^m Q'."""
     real, dual = Q[..., :4], Q[..., 4:]
     matrix = np.zeros((*Q.shape[:-1], 6, 8))
     matrix[..., :3, :4], matrix[..., 3:, 4:], matrix[..., 3:, :4] = 2.0 * E(real), 2.0 * D(real), -2.0 * D(dual)
@@ -93,8 +94,10 @@ def H_mixed(Q: np.ndarray) -> np.ndarray:
 
 
 def twist_matrix(Q: np.ndarray) -> np.ndarray:
-    """(..., 6, 8) of the vector parts of 2 Q^* Q', the body-fixed twist. It equals H on rates Q' that keep
-    `conditions`, and its own rate times Q' is 0: the twist's derivative is twist_matrix(Q) Q''."""
+    """Return the matrix (..., 6, 8) of the vector parts of 2 Q^* Q', the body-fixed twist.
+
+    It equals H for rates Q' that satisfy `conditions`. Its own rate times Q' is 0: the twist's derivative is
+    twist_matrix(Q) Q''."""
     real, dual = Q[..., :4], Q[..., 4:]
     matrix = np.zeros((*Q.shape[:-1], 6, 8))
     matrix[..., :3, :4] = matrix[..., 3:, 4:] = 2.0 * E(real)
@@ -103,15 +106,16 @@ def twist_matrix(Q: np.ndarray) -> np.ndarray:
 
 
 def conditions(Q: np.ndarray) -> np.ndarray:
-    """(..., 2): (|Q|^2 - 1) / 2 and Q . Q_eps, the normalization and the Pluecker condition, which [MT] 3.2 adds to
-    (12c)."""
+    """Return (|Q|^2 - 1) / 2 and Q . Q_eps (..., 2), the normalization and the Pluecker condition, which [MT] 3.2 adds
+    to (12c)."""
     real, dual = Q[..., :4], Q[..., 4:]
     return np.stack((0.5 * ((real * real).sum(axis=-1) - 1.0), (real * dual).sum(axis=-1)), axis=-1)
 
 
 def condition_rows(Q: np.ndarray) -> np.ndarray:
-    """(..., 2, 8): their Jacobian by Q. Linear in Q, so that condition_rows(Q) Q'' = -condition_rows(Q') Q' holds
-    where they stay."""
+    """Return the Jacobian (..., 2, 8) of `conditions` by Q.
+
+    It is linear in Q: condition_rows(Q) Q'' = -condition_rows(Q') Q' if the conditions hold all the time."""
     rows = np.zeros((*Q.shape[:-1], 2, 8))
     rows[..., 0, :4] = rows[..., 1, 4:] = Q[..., :4]
     rows[..., 1, :4] = Q[..., 4:]

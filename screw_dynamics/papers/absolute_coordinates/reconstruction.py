@@ -1,5 +1,5 @@
-"""Other kinematic reconstructions: poses in coordinates that are integrated as a vector-space ODE q' = A(q)^-1 V;
-[MT] (1b), (12b), (15b), (59), (69). Each is a choice with its own singularities, and its own velocity V."""
+"""Kinematic reconstruction in other coordinates: poses from coordinates that are integrated as a vector-space ODE q' =
+A(q)^-1 V; [MT] (1b), (12b), (15b), (59), (69). Each choice has its own singularities, and its own velocity V."""
 import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from .system import MultibodySystem
 
 
 class Coordinates(NamedTuple):
-    """A choice of coordinates q (n, k) of the poses of n bodies.
+    """Coordinates q (n, k) of the poses of n bodies.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Coordinates(NamedTuple):
     rates : callable
         Function rates(q, V) that returns q'.
     regularity : callable
-        Function regularity(q) that returns a number for each body (n,): 1 where q is best, 0 where it is singular.
+        Function regularity(q) that returns a number for each body (n,): 1 for the best q, 0 at a singularity.
     """
 
     name: str
@@ -56,8 +56,8 @@ def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Co
     initial : array_like (n, 4, 4)
         Poses g_0.
     velocity : {"body-fixed", "mixed"}, optional
-        Representation of the velocity V. By default the group's. Screw coordinates may have either, "SO(3) x R^3"
-        "mixed" alone.
+        Representation of the velocity V. By default the group's. Screw coordinates allow both, "SO(3) x R^3" only
+        "mixed".
 
     Returns
     -------
@@ -72,7 +72,7 @@ def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Co
     The coordinates are singular for the angles 2 pi, 4 pi, ... Their regularity is ``1 - |xi| / 2 pi`` before the
     first.
 
-    A body bound to a subgroup stays in it in SE(3) with body-fixed twists, as in Munthe-Kaas methods.
+    A body that moves in a subgroup stays in it in SE(3) with body-fixed twists, as in Munthe-Kaas methods.
 
     References
     ----------
@@ -88,7 +88,8 @@ def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Co
 
 
 class _Canonical:
-    """Those of bodies in a group, from poses g_0 on; its methods pickle, as functions within a function do not."""
+    """Canonical coordinates of bodies in a group, from poses g_0. Its methods can be pickled, unlike nested
+    functions."""
 
     def __init__(self, group, g0, mixed):
         self.bodies, self.g0, self.mixed = ConfigurationGroup([group] * len(g0)), g0, mixed
@@ -110,7 +111,7 @@ class _Canonical:
 
 
 def mixed_velocity_matrix(X: np.ndarray) -> np.ndarray:
-    """Return the matrix A(X) that makes a mixed velocity of the rates of screw coordinates.
+    """Return the matrix A(X) that maps rates of screw coordinates to mixed velocities.
 
     Parameters
     ----------
@@ -163,18 +164,18 @@ DUAL_QUATERNIONS = Coordinates(     # (77), (78) corrected, inverted: Q' = Q V /
     "dual quaternions", SEMIDIRECT, of=quaternions.of_poses, poses=quaternions.poses, rates=_dual_rates,
     regularity=_length)
 
-DUAL_QUATERNIONS_OF_MIXED_VELOCITIES = Coordinates(         # (75), (76) corrected, inverted: the same with v = R^T r'
+DUAL_QUATERNIONS_OF_MIXED_VELOCITIES = Coordinates(         # (75), (76) corrected, inverted: with v = R^T r'
     "dual quaternions with mixed velocities", DIRECT, of=quaternions.of_poses, poses=quaternions.poses,
     rates=_mixed_dual_rates, regularity=_length)
 
 
 def angles(axes: str = "zxz") -> Coordinates:
-    """Return coordinates of three angles about axes of the frame as it turns, and positions.
+    """Return coordinates of three angles about successive rotating axes, and positions.
 
     Parameters
     ----------
     axes : str, optional
-        Three of x, y, z. "zxz" are Euler's angles, "xyz" are Cardan's.
+        Three of x, y, z. "zxz" are Euler angles, "xyz" are Cardan angles.
 
     Returns
     -------
@@ -184,11 +185,11 @@ def angles(axes: str = "zxz") -> Coordinates:
     Raises
     ------
     ValueError
-        If the axes are not three of x, y, z, or if two axes in turn are the same.
+        If the axes are not three of x, y, z, or if two successive axes are the same.
 
     Notes
     -----
-    The coordinates are singular where the first and the last axis coincide. Their regularity is the sine of the angle
+    The coordinates are singular if the first and the last axis coincide. Their regularity is the sine of the angle
     between these axes.
 
     References
@@ -203,7 +204,7 @@ def angles(axes: str = "zxz") -> Coordinates:
 
 
 class _Angles:
-    """Those about axes."""
+    """Coordinates of angles about axes."""
 
     def __init__(self, axes):
         self.axes, self.unit = axes, np.eye(3)[["xyz".index(axis) for axis in axes]]
@@ -211,7 +212,7 @@ class _Angles:
 
     def of(self, g):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)    # where they are singular, which `regularity` tells
+            warnings.simplefilter("ignore", UserWarning)    # at singularities, which `regularity` reports
             theta = Rotation.from_matrix(g[..., :3, :3]).as_euler(self.axes.upper())
         return np.concatenate((theta, g[..., :3, 3]), axis=-1)
 
@@ -252,7 +253,7 @@ def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: flo
     Parameters
     ----------
     coordinates : Coordinates
-        Coordinates of the poses. All bodies are moved in their group.
+        Coordinates of the poses. All bodies are integrated in their group.
     system : MultibodySystem
         System. It starts from its initial state with closed velocities.
     duration : float
@@ -262,15 +263,15 @@ def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: flo
     method : {"euler", "heun", "rk4"}, optional
         Runge-Kutta method, without step control.
     every : int, optional
-        Number of steps from one kept state to the next. The last step is always kept.
+        Number of steps between stored states. The last state is always stored.
     record : dict of str to callable, optional
-        Functions of poses and velocities, to be recorded by name.
+        Functions of poses and velocities to record, by name.
 
     Returns
     -------
     Motion
-        Motion as of ``simulate``. ``recorded`` has besides "coordinates" (k, n, ...), and "regularity" (k,), the least
-        of all bodies.
+        Motion, as in ``simulate``. ``recorded`` also has "coordinates" (k, n, ...), and "regularity" (k,), the least of
+        all bodies.
 
     Raises
     ------
@@ -279,7 +280,7 @@ def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: flo
 
     Notes
     -----
-    One vector-space Runge-Kutta method integrates (q, V).
+    A vector-space Runge-Kutta method integrates (q, V).
 
     References
     ----------
@@ -298,7 +299,9 @@ def vector_space_motion(coordinates: Coordinates, rate: Callable, start: tuple[n
                         velocities: Callable[[np.ndarray, np.ndarray], np.ndarray], duration: float, dt: float,
                         method: str, every: int, record: Mapping[str, Callable]) -> Motion:
     """Return the Motion of (q', U') = rate(t, q, U) from `start` by a Runge-Kutta method of TABLEAUS without step
-    control; velocities(q, U): those that are kept. Otherwise as simulate_in."""
+    control.
+
+    velocities(q, U): returns the velocities to store. Otherwise as simulate_in."""
     if method not in TABLEAUS or TABLEAUS[method].error is not None:
         raise ValueError(f"the method {method!r} must be one of euler, heun, rk4")
     dt, duration, every = checks.positive("dt", dt), checks.number("duration", duration, 0.0), checks.whole(
@@ -326,12 +329,12 @@ def vector_space_motion(coordinates: Coordinates, rate: Callable, start: tuple[n
 
 
 def _advanced(x, dt, weights, rates):
-    """x + dt sum_j weights[j] rates[j], of as many as there are."""
+    """Return x + dt sum_j weights[j] rates[j], for as many rates as there are."""
     return x + dt * sum((w * rate for w, rate in zip(weights, rates, strict=False)), np.zeros_like(x))
 
 
 def _regular(coordinates, q, t):
-    """Return the least regularity."""
+    """Return the least regularity. Raises ArithmeticError near a singularity."""
     least = float(coordinates.regularity(q).min())
     if not least > 1e-9:
         raise ArithmeticError(f"{coordinates.name} are singular at t = {t:.6g} s")

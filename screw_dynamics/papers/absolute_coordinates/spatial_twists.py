@@ -1,13 +1,13 @@
-"""Absolute coordinates in spatial twists, or in spatial momenta, with the update from the left; [MD] 7, (88), (89).
+"""Absolute coordinates in spatial twists, or in spatial momenta, with updates from the left; [MD] 7, (88), (89).
 
-A body's pose moves by V^s = C' C^-1, (88), so that C(t) = exp(X(t)) C(t_k-1), X' = dexp_X^-1 V^s: the increment stands
-on the left, where [MD] has it on the right for both twists. This is what Munthe-Kaas methods do with body-fixed twists
-in the group whose product is reversed, `FromTheLeft`, so the integrators are the same.
+A body's pose moves by V^s = C' C^-1, (88), hence C(t) = exp(X(t)) C(t_k-1), X' = dexp_X^-1 V^s: the increment is on the
+left, where [MD] has it on the right for both twists. Munthe-Kaas methods for body-fixed twists do this in the group
+with the product reversed, `FromTheLeft`: the integrators are the same.
 
-Newton and Euler's equations are (38) for the state (C, V^s), or (36), Pi' = W, for (C, Pi), Pi = M^s V^s. These are
-linear in Pi, and wrenches between bodies cancel in them: Runge-Kutta methods keep the total momentum, angular too, to
-rounding, if no wrench acts from outside; with twists of any kind it drifts with the method's order. The origin of the
-frame is the pole of all twists: far from it digits are lost."""
+The Newton-Euler equations are (38) for the state (C, V^s), or (36), Pi' = W, for (C, Pi), Pi = M^s V^s. The latter are
+linear in Pi, and wrenches between bodies cancel: without external wrenches Runge-Kutta methods conserve the total
+linear and angular momentum to machine precision. With twists it drifts with the method's order. The origin of the frame
+is the pole of all twists: far from it precision is lost."""
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -25,21 +25,21 @@ FIXED = tuple(name for name, tableau in TABLEAUS.items() if tableau.error is Non
 
 
 class FromTheLeft:
-    """The group SE(3)^n with the product reversed: g h stands for h g, so that velocities are spatial twists."""
+    """The group SE(3)^n with the product reversed: compose(g, h) returns h g. Velocities are spatial twists."""
 
     def __init__(self, group: ConfigurationGroup):
         self.group = group
 
     def compose(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """h g."""
+        """Return h g."""
         return self.group.compose(h, g)
 
     def exp(self, X: np.ndarray) -> np.ndarray:
-        """exp X, the same as from the right."""
+        """Return exp X, the same as from the right."""
         return self.group.exp(X)
 
     def dexp_inv(self, X: np.ndarray, Y: np.ndarray, order: int | None = None) -> np.ndarray:
-        """dexp_-X^-1 Y: the bracket is reversed too."""
+        """Return dexp_-X^-1 Y: the bracket is also reversed."""
         return self.group.dexp_inv(-X, Y, order)
 
 
@@ -49,7 +49,7 @@ class SpatialSystem:
     Parameters
     ----------
     system : MultibodySystem
-        System. All its bodies are moved in SE(3), from the left.
+        System. All its bodies are integrated in SE(3), from the left.
     momenta : bool, optional
         True if states are poses (n, 4, 4) and the bodies' spatial momenta Pi (n, 6), (36), instead of spatial twists
         (n, 6), (38).
@@ -101,7 +101,7 @@ class SpatialSystem:
         return se3.Ad_dual(poses, _times(self.system.inertias, V)) if self.momenta else se3.Ad(poses, V)
 
     def twists(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Return body-fixed twists from spatial twists or momenta: the reverse of ``state``.
+        """Return body-fixed twists from spatial twists or momenta: the inverse of ``state``.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class SpatialSystem:
         return np.linalg.solve(self.system.inertias, se3.Ad_dual_inv(poses, state)[..., None])[..., 0]
 
     def velocities(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Return the spatial twists, which move the poses.
+        """Return the spatial twists of the bodies.
 
         Parameters
         ----------
@@ -219,14 +219,14 @@ def simulate_spatial(spatial: SpatialSystem, duration: float, dt: float, method:
     method : {"euler", "heun", "rk4"}, optional
         Munthe-Kaas method, one of FIXED.
     every : int, optional
-        Number of steps from one kept state to the next. The last step is always kept.
+        Number of steps between stored states. The last state is always stored.
     record : dict of str to callable, optional
-        Functions of poses and states, to be recorded by name.
+        Functions of poses and states to record, by name.
 
     Returns
     -------
     Motion
-        Motion as of ``simulate``, with its poses, and with the states (spatial twists or momenta) as ``velocities``.
+        Motion, as in ``simulate``, with poses, and with the states (spatial twists or momenta) as ``velocities``.
     """
     tableau = TABLEAUS[checks.one_of("method", method, FIXED)]
     duration, dt = checks.number("duration", duration, 0.0), checks.positive("dt", dt)
@@ -243,5 +243,5 @@ def simulate_spatial(spatial: SpatialSystem, duration: float, dt: float, method:
 
 
 def _times(M, V):
-    """M V of (n, 6, 6) and (n, 6)."""
+    """Return M V of (n, 6, 6) and (n, 6)."""
     return (M @ V[..., None])[..., 0]

@@ -1,5 +1,5 @@
-"""MultibodySystem: rigid bodies in absolute coordinates, the joints, springs and wrenches between them, and their
-equations of motion in body-fixed twists and in mixed velocities; [MT] sections 2 and 3."""
+"""MultibodySystem: rigid bodies in absolute coordinates, with joints, springs and wrenches, and their equations of
+motion in body-fixed twists and in mixed velocities; [MT] sections 2 and 3."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from .joint_springs import JointSpring, JointSprings
 from .joints import HOLDS_A_POINT, RESOLUTIONS, Joint, Z, rows, slide
 from .springs import Spring, Springs
 
-ASSEMBLED = 1e-8        # the largest residual of a joint that counts as closed
+ASSEMBLED = 1e-8        # largest residual of a closed joint
 
 Wrenches = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
@@ -31,7 +31,7 @@ class State(NamedTuple):
     poses : ndarray (n, 4, 4)
         Poses of the bodies.
     velocities : ndarray (n, 6)
-        Velocities as the group of each body has them.
+        Velocities in the representation of each body's group.
     """
 
     poses: np.ndarray
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
 
 class MultibodySystem:
-    """A system of rigid bodies, and what acts between them: V' = F(t, g, V).
+    """A system of rigid bodies with joints, springs and wrenches: V' = F(t, g, V).
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ class MultibodySystem:
     gravity : array_like (3,), optional
         Gravity in m/s^2.
     wrenches : callable, optional
-        Function wrenches(t, poses, twists) that returns further wrenches (n, 6) on the bodies, about and in their
+        Function wrenches(t, poses, twists) that returns additional wrenches (n, 6) on the bodies, about and in their
         frames, from body-fixed twists (n, 6).
     baumgarte : tuple of float, optional
-        Coefficients (alpha, beta) in 1/s: residuals h of the constraints follow h'' + 2 alpha h' + beta^2 h = 0 instead
-        of h'' = 0.
+        Coefficients (alpha, beta) in 1/s of Baumgarte stabilization: residuals h of the constraints follow h'' + 2
+        alpha h' + beta^2 h = 0 instead of h'' = 0.
 
     Raises
     ------
     ValueError
-        If there is no body, if a name does not exist or comes twice, if a body has no mass, or if a joint is not
+        If there is no body, if a name does not exist or is repeated, if a body has no mass, or if a joint is not
         closed.
 
     References
@@ -93,7 +93,7 @@ class MultibodySystem:
         self._check_closed()
         self.weighted = WeightedConstraints(self.constraints, self._roots_inverse, self._rates(*self.initial()))
 
-    # ------------------------------------------------------------------------------------------------- what it is
+    # ------------------------------------------------------------------------------------------------- properties
     @property
     def n(self) -> int:
         """The number of bodies."""
@@ -101,16 +101,16 @@ class MultibodySystem:
 
     @property
     def rank(self) -> int:
-        """The number of independent constraints, where the mechanism was assembled."""
+        """The number of independent constraints of the assembled mechanism."""
         return self.weighted.rank
 
     @property
     def degrees_of_freedom(self) -> int:
-        """6 n less the independent constraints, where the mechanism was assembled."""
+        """The degrees of freedom of the assembled mechanism: 6 n minus the independent constraints."""
         return 6 * self.n - self.rank
 
     def redundancy(self, state: State | None = None) -> dict[str, int]:
-        """Count the constraints of each joint that take part in a dependency.
+        """Count the dependent constraints of each joint.
 
         Parameters
         ----------
@@ -120,14 +120,14 @@ class MultibodySystem:
         Returns
         -------
         dict of str to int
-            Number of these constraints by joint; empty if there are none.
+            Number of dependent constraints by joint; empty if there are none.
         """
         involved = dependent_rows(self.weighted.matrix(self._rates(*(state or self.initial()))))
         return {joint.name: count for joint in self.joints
                 if (count := int(involved[[name == joint.name for name in self.constraints.names]].sum()))}
 
     def with_groups(self, groups: str | Mapping[str, str]) -> "MultibodySystem":
-        """Return the system with the configurations of all or of some bodies in another group.
+        """Return the system with the configurations of all or some bodies in another group.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class MultibodySystem:
         Returns
         -------
         MultibodySystem
-            New system. It has all joints of the kinds in HOLDS_A_POINT resolved in the frame; other joints stay as they
+            New system. All joints of the kinds in HOLDS_A_POINT are resolved in the frame; other joints stay as they
             are.
         """
         checks.one_of("resolved_in", frame, RESOLUTIONS)
@@ -183,7 +183,7 @@ class MultibodySystem:
         Parameters
         ----------
         closed : bool, optional
-            True for velocities that satisfy the constraints, with the least change in the metric of kinetic energy.
+            True for the nearest velocities that satisfy the constraints, in the metric of kinetic energy.
 
         Returns
         -------
@@ -195,14 +195,14 @@ class MultibodySystem:
         return State(poses, self.closed_velocities(*state)) if checks.flag("closed", closed) else state
 
     def twists(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Return body-fixed twists from velocities as the groups have them.
+        """Return body-fixed twists from velocities in the groups' representations.
 
         Parameters
         ----------
         poses : ndarray (..., n, 4, 4)
             Poses.
         velocities : ndarray (..., n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class MultibodySystem:
         return np.concatenate((velocities[..., :3], linear), axis=-1)
 
     def velocities(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
-        """Return velocities as the groups have them from body-fixed twists: the reverse of ``twists``.
+        """Return velocities in the groups' representations from body-fixed twists: the inverse of ``twists``.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class MultibodySystem:
         Returns
         -------
         ndarray (..., n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
         """
         linear = np.where(self.group.semidirect[:, None], twists[..., 3:],
                           turned(poses[..., :3, :3], twists[..., 3:]))
@@ -240,25 +240,25 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
         ndarray (n, 6)
-            Velocities that satisfy the constraints, the nearest ones in the metric of the mass matrix.
+            Velocities that satisfy the constraints, the nearest in the metric of the mass matrix.
         """
         rates = self._rates(poses, velocities)
         return velocities - self._resolved(poses, self.weighted.step(rates, rates.velocity))
 
     def closed_poses(self, poses: np.ndarray, tolerance: float = 1e-13, steps: int = 10) -> np.ndarray:
-        """Return the poses g exp(-X) nearby that satisfy the constraints.
+        """Return nearby poses g exp(-X) that satisfy the constraints.
 
         Parameters
         ----------
         poses : ndarray (n, 4, 4)
             Poses g.
         tolerance : float, optional
-            Largest residual of the constraints at which the poses count as closed, in m and as cosines.
+            Largest residual of the constraints in closed poses, in m and as cosines.
         steps : int, optional
             Largest number of Newton steps.
 
@@ -277,7 +277,7 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------------- motion
     def accelerations(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Compute the accelerations V' of the velocities as the groups have them.
+        """Compute the accelerations V' of the velocities in the groups' representations.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -295,8 +295,8 @@ class MultibodySystem:
 
         Notes
         -----
-        The two forms of the Newton-Euler equations, (20) and (22), (24), are one: with (omega', R^T r'') resolved in
-        the body frame, the mixed form is the body-fixed form at v = 0.
+        The two forms of the Newton-Euler equations, (20) and (22), (24), are equivalent: with (omega', R^T r'')
+        resolved in the body frame, the mixed form is the body-fixed form at v = 0.
 
         References
         ----------
@@ -310,19 +310,19 @@ class MultibodySystem:
         return self._resolved(poses, a)
 
     def eta(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Compute the right side eta of J V' = eta, with Baumgarte's terms.
+        """Compute the right side eta of J V' = eta, with Baumgarte terms.
 
         Parameters
         ----------
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
         ndarray (m,)
-            Right side of the constraints on accelerations.
+            Right side of the acceleration constraints.
 
         References
         ----------
@@ -332,7 +332,7 @@ class MultibodySystem:
         return self._lacking(self.constraints.rates(R, r, *speeds), R, r, velocities, np.zeros((self.n, 6)))
 
     def _free(self, t, poses, velocities, world):
-        """V' (n, 6) without joints, resolved in the body frames."""
+        """Return V' (n, 6) without joints, resolved in the body frames."""
         w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
         a = turned_6(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, *world))
         a[:, 3:] += self.gravity @ world[0][:-1]
@@ -340,7 +340,7 @@ class MultibodySystem:
 
     def imbalance(self, t: float, poses: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
                   ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the forces that joints must provide at given accelerations, and the matrix of the constraints.
+        """Compute the forces that joints must provide for given accelerations, and the matrix of the constraints.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
         accelerations : ndarray (n, 6)
             Accelerations V' of these velocities.
 
@@ -362,14 +362,14 @@ class MultibodySystem:
 
         Notes
         -----
-        L is the factor of M = L L^T.
+        L is the Cholesky factor of M = L L^T.
         """
         world = self._world(poses, velocities)
         missing = self._resolved(poses, accelerations, back=True) - self._free(t, poses, velocities, world)
         return turned_6(self._roots, missing).ravel(), self.weighted.matrix(self.constraints.rates(*world))
 
     def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Compute the wrenches of all joints together on each body.
+        """Compute the total wrench of all joints on each body.
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -392,7 +392,7 @@ class MultibodySystem:
         a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
         return turned_6(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
 
-    # ------------------------------------------------------------------------------------------------- what is measured
+    # ------------------------------------------------------------------------------------------------- measurements
     def residuals(self, poses: np.ndarray) -> np.ndarray:
         """Compute the residuals h of all constraints.
 
@@ -404,7 +404,7 @@ class MultibodySystem:
         Returns
         -------
         ndarray (m,)
-            Residuals, in m and as cosines. ``constraints.names`` has the joint of each.
+            Residuals, in m and as cosines. ``constraints.names`` lists their joints.
         """
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
         return self.constraints.residuals(R, r)
@@ -420,7 +420,7 @@ class MultibodySystem:
         Returns
         -------
         dict of str to tuple of float
-            By joint: ``|h|`` of its positions in m, and ``|h|`` of its orientations.
+            ``|h|`` of positions in m, and ``|h|`` of orientations, by joint.
         """
         h, slides = self.residuals(poses), self.constraints.slides > 0.0
         of = np.array(self.constraints.names)
@@ -435,7 +435,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -453,14 +453,14 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
         accelerations : ndarray (n, 6)
             Accelerations V' of these velocities.
 
         Returns
         -------
         ndarray (m,)
-            Second derivatives, in m/s^2 and 1/s^2, without Baumgarte's terms.
+            Second derivatives, in m/s^2 and 1/s^2, without Baumgarte terms.
 
         References
         ----------
@@ -477,7 +477,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -498,7 +498,8 @@ class MultibodySystem:
         Returns
         -------
         float
-            Potential energy in J. The part of gravity is 0 for centers of mass in the plane through the origin.
+            Potential energy in J. The part of gravity is 0 for centers of mass in the plane through the origin normal
+            to it.
         """
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
         M = self.inertias
@@ -514,7 +515,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -531,7 +532,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -544,7 +545,7 @@ class MultibodySystem:
 
     def applied_parts(self, t: float, poses: np.ndarray, velocities: np.ndarray
                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Compute the wrenches of springs and of the user, apart.
+        """Compute the wrenches of springs and of the user separately.
 
         Parameters
         ----------
@@ -553,7 +554,7 @@ class MultibodySystem:
         poses : ndarray (n, 4, 4)
             Poses.
         velocities : ndarray (n, 6)
-            Velocities as the groups have them.
+            Velocities in the groups' representations.
 
         Returns
         -------
@@ -572,7 +573,8 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------------- parts
     def _world(self, poses, velocities):
-        """Rotations, positions, body-fixed angular velocities and inertial velocities of all bodies and the ground."""
+        """Return rotations, positions, body-fixed angular and inertial linear velocities of all bodies and the
+        ground."""
         R, n = np.empty((self.n + 1, 3, 3)), self.n
         R[:n], R[n] = poses[:, :3, :3], np.eye(3)
         r, omega, speed = np.zeros((3, n + 1, 3))
@@ -583,13 +585,13 @@ class MultibodySystem:
         return R, r, omega, speed
 
     def _bias(self, w, v):
-        """ad_V^T M V, (20)."""
+        """Return ad_V^T M V, (20)."""
         P = turned_6(self.inertias, np.concatenate((w, v), axis=1))
         L, p = P[:, :3], P[:, 3:]
         return np.concatenate((cross(L, w) + cross(p, v), cross(p, w)), axis=1)
 
     def _applied(self, t, poses, velocities, R, r, omega, speed):
-        """Wrenches of springs and of the user, (n, 6) in the body frames."""
+        """Return the wrenches of springs and of the user, (n, 6) in the body frames."""
         return self._of_springs(R, r, omega, speed) + self._of_user(t, poses, velocities)
 
     def _of_springs(self, R, r, omega, speed):
@@ -609,8 +611,8 @@ class MultibodySystem:
         return self.constraints.rates(*self._world(poses, velocities))
 
     def _lacking(self, rates, R, r, velocities, a):
-        """Return the change of h'' (m,) that is missing at accelerations a (n, 6), resolved in the body frames, with
-        Baumgarte's terms."""
+        """Return the difference (m,) between required and actual h'' for accelerations a (n, 6), resolved in the body
+        frames, with Baumgarte terms."""
         lacking = -self._second(rates, velocities, a)
         if any(self.baumgarte):
             alpha, beta = self.baumgarte
@@ -618,7 +620,7 @@ class MultibodySystem:
         return lacking
 
     def _second(self, rates, velocities, a):
-        """h'' (m,) for accelerations a (n, 6) resolved in the body frames."""
+        """Return h'' (m,) for accelerations a (n, 6) resolved in the body frames."""
         total = np.zeros((self.n + 1, 6))
         total[:-1] = a
         total[:-1, 3:] += cross(velocities[:, :3], velocities[:, 3:] * self._semidirect)
@@ -626,8 +628,8 @@ class MultibodySystem:
         return (rates.of_body * total[of.body] + rates.of_other * total[of.on]).sum(axis=1) + rates.drift
 
     def _resolved(self, poses, a, back=False):
-        """Transform twists (n, 6) in body frames: those of mixed bodies get the linear part in the inertial frame.
-        back: the inverse."""
+        """Transform twists (n, 6) in body frames: for mixed bodies the linear part is resolved in the inertial frame.
+        back: True for the inverse."""
         direct = self.group.direct
         if direct.size:
             a = a.copy()
@@ -635,7 +637,7 @@ class MultibodySystem:
         return a
 
     def _frames(self, joint):
-        """Both bodies of a joint, by number, and its frame in each."""
+        """Return the numbers of a joint's two bodies, and its frame in each."""
         body, on, frame_on = self.number[joint.body], self.number[joint.on], joint.frame_on
         if frame_on is None:
             outer = np.eye(4) if joint.on is None else self.bodies[on].pose
@@ -650,7 +652,7 @@ class MultibodySystem:
 
 
 def turned_6(matrices: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Products of (n, 6, 6) and (n, 6)."""
+    """Return products of (n, 6, 6) and (n, 6)."""
     return (matrices @ V[..., None])[..., 0]
 
 

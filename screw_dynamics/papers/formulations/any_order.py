@@ -1,9 +1,9 @@
-"""Derivatives of any order of inverse and forward dynamics, in time and in coordinates, floating bases among them.
+"""Derivatives of any order of inverse and forward dynamics, by time and by coordinates, including floating bases.
 
-The recursions run once on Taylor series (numbers/taylor.py), after which each further order takes one pass over their
-operations: N orders take O(N^2), where nested differentiation takes O(3^N). Of Lie-group joints the numbers of q follow
-from the velocity by their own differential equation, p' = R v and z' = z (w, 0) / 2 of a quaternion z, coefficient by
-coefficient; their rates are the derivatives of the velocity, as in robot.inverse_dynamics_time_derivatives.
+The recursions run once on Taylor series (numbers/taylor.py). Each further order takes one pass over their operations: N
+orders take O(N^2), where nested differentiation takes O(3^N). The q of a Lie-group joint is computed from the velocity,
+coefficient by coefficient, by the differential equations p' = R v and z' = z (w, 0) / 2 of a quaternion z. Its rates
+are the derivatives of the velocity, as in robot.inverse_dynamics_time_derivatives.
 
 A batch is in the leading axes of all arguments, which broadcast. S. Kumar, A. Mueller (2021), arXiv 2103.05941;
 A. Mueller (2025), 2506.10686; and H. Ali, C. Gabellieri, A. Franchi (2026), 2605.06498, have recursions for these."""
@@ -28,15 +28,17 @@ Coefficient = Callable[[int, list[np.ndarray]], ArrayLike]      # of order k (..
 
 # ------------------------------------------------------------------------------------------------- in time
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *rates: ArrayLike) -> np.ndarray:
-    """Return the efforts and their time derivatives tau, tau', ..., tau^(r) (..., r + 1, n) along a motion with r
-    further derivatives of q, (..., n) each; [MD] 6.3, of any order. N m, N m/s, ..., or N, ..."""
+    """Return the efforts and their time derivatives tau, tau', ..., tau^(r) (..., r + 1, n) along a motion.
+
+    rates: r further derivatives of q, (..., n) each; [MD] 6.3, of any order. N m, N m/s, ..., or N, ..."""
     return _efforts_in_time(robot, INVERSE_DYNAMICS_IN["body"], q, (qd, qdd, *rates))
 
 
 def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *rates: ArrayLike
                                  ) -> np.ndarray:
-    """Return (dtau/dq, dtau/dqd, M), as robot.inverse_dynamics_derivatives does, with its time derivatives:
-    (..., r + 1, 3, n, n) along a motion with r further derivatives of q."""
+    """Return (dtau/dq, dtau/dqd, M), as robot.inverse_dynamics_derivatives does, with its time derivatives.
+
+    The result is (..., r + 1, 3, n, n) along a motion with r further derivatives of q."""
     return _efforts_in_time(robot, INVERSE_DYNAMICS_DERIVATIVES, q, (qd, qdd, *rates))
 
 
@@ -46,7 +48,7 @@ def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Ar
     q_i^(j), for r further derivatives of q.
 
     From d tau = A_0 dq + A_1 dq' + A_2 dq'' by Leibniz's rule: the sum of comb(r, j - i) A_i^(r - j + i) over i. Raises
-    ValueError for Lie-group joints, on which the order of derivatives matters."""
+    ValueError for Lie-group joints, for which the order of derivatives matters."""
     checks.coordinates_alone("inverse_dynamics_partials", robot.model)
     A, r = inverse_dynamics_derivatives(robot, q, qd, qdd, *rates), len(rates)
     return np.stack([sum(comb(r, j - i) * A[..., r - j + i, i, :, :] for i in range(3) if 0 <= j - i <= r)
@@ -54,9 +56,10 @@ def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Ar
 
 
 def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *rates: ArrayLike) -> np.ndarray:
-    """Return the accelerations and their time derivatives q'', q''', ..., q^(r + 2) (..., r + 1, n) of the motion from
-    (q, qd) under efforts tau with r derivatives in time, (..., n) each: rad/s^2, ..., or m/s^2, ... Not finite, or an
-    ArithmeticError, where the mass matrix is singular."""
+    """Return the accelerations and their time derivatives q'', q''', ..., q^(r + 2) (..., r + 1, n) of a motion.
+
+    It starts from (q, qd) under efforts tau with r time derivatives, (..., n) each: rad/s^2, ..., or m/s^2, ... Where
+    the mass matrix is singular, the result is not finite, or ArithmeticError is raised."""
     q, qd, *efforts = _arrays(robot, {"q": q, "qd": qd, "tau": tau} | _named("tau", rates))
     velocity = _of_velocity(qd)
     found = _taylor(robot, _forward(robot), q, velocity, (velocity, _along_time(efforts)), len(efforts))
@@ -66,15 +69,16 @@ def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
 # ------------------------------------------------------------------------------------------------- in coordinates
 def inverse_dynamics_along(robot: Robot, state: Sequence[ArrayLike], direction: Sequence[ArrayLike], order: int
                            ) -> np.ndarray:
-    """Return the derivatives d^k/ds^k of tau at s = 0, k = 0, ..., order, (..., order + 1, n): at state (q, qd, qdd),
-    along direction (dq, dqd, dqdd), (..., n) each: of tau(integrate(q, s dq), qd + s dqd, qdd + s dqdd)."""
+    """Return the derivatives d^k/ds^k of tau at s = 0, k = 0, ..., order, (..., order + 1, n), along a line.
+
+    state (q, qd, qdd), direction (dq, dqd, dqdd), (..., n) each: tau(integrate(q, s dq), qd + s dqd, qdd + s dqdd)."""
     return _along(robot, INVERSE_DYNAMICS_IN["body"], ("q", "qd", "qdd"), state, direction, order)
 
 
 def forward_dynamics_along(robot: Robot, state: Sequence[ArrayLike], direction: Sequence[ArrayLike], order: int
                            ) -> np.ndarray:
-    """Return the derivatives d^k/ds^k of the accelerations at s = 0, k = 0, ..., order, (..., order + 1, n): at state
-    (q, qd, tau), along direction (dq, dqd, dtau)."""
+    """Return the derivatives d^k/ds^k of the accelerations at s = 0, k = 0, ..., order, (..., order + 1, n), along a
+    line from state (q, qd, tau) in the direction (dq, dqd, dtau)."""
     return _along(robot, _forward(robot), ("q", "qd", "tau"), state, direction, order)
 
 
@@ -106,19 +110,19 @@ def _named(name, rates, first=1):
 
 
 def _arrays(robot, given):
-    """Arguments by name as arrays of float64 over common leading axes, q normalized."""
+    """Return arguments by name as float64 arrays, broadcast over their leading axes, with q normalized."""
     q, *others = checks.broadcast({name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n)
                                    for name, x in given.items()})
     return [robot.normalize(q), *(x.astype(float) for x in others)]
 
 
 def _along_time(derivatives) -> Coefficient:
-    """Return the Coefficient of a function of time with these derivatives."""
+    """Return the Coefficient of a function of time with given derivatives."""
     return lambda k, found: derivatives[k] / factorial(k)
 
 
 def _of_velocity(qd) -> Coefficient:
-    """Return the Coefficient of the velocity whose derivative has been computed."""
+    """Return the Coefficient of a velocity whose derivative is the previous result."""
     return lambda k, found: found[k - 1] / k if k else qd
 
 
@@ -134,7 +138,8 @@ def _derivatives(coefficients, lead):
 
 def _taylor(robot: Robot, entry: Entry, q: np.ndarray, velocity: Coefficient, inputs: Sequence[Coefficient],
             orders: int) -> list[np.ndarray]:
-    """Return the Taylor coefficients of an algorithm's results (orders of ..., *shape), q moving with a velocity."""
+    """Return the Taylor coefficients of an algorithm's results (orders of ..., *shape), for q moving with a
+    velocity."""
     tape, model = Tape(), robot.model
     numbers = [tape.variable(x) for x in np.moveaxis(q, -1, 0)]
     columns = [[tape.variable(x) for x in np.moveaxis(np.asarray(of(0, [])), -1, 0)] for of in (velocity, *inputs)]
@@ -154,7 +159,7 @@ def _taylor(robot: Robot, entry: Entry, q: np.ndarray, velocity: Coefficient, in
 
 
 def _coefficient(out, k, lead):
-    """Coefficient k of an array of Series and numbers (*shape), as (*lead, *shape)."""
+    """Return coefficient k of an array of Series and numbers (*shape), as (*lead, *shape)."""
     result = np.zeros((*lead, *out.shape))
     for index in np.ndindex(out.shape):
         x: Any = out[index]
@@ -183,12 +188,12 @@ def _cross(a, b):
 
 
 def _quaternion_rate(z, w):
-    """z (w, 0) / 2, of a quaternion x y z w and a body-fixed angular velocity."""
+    """Return z (w, 0) / 2, for a quaternion x y z w and a body-fixed angular velocity."""
     turned = [0.5 * (z[3] * wi + x) for wi, x in zip(w, _cross(z[:3], w), strict=True)]
     return [*turned, -0.5 * (z[0] * w[0] + z[1] * w[1] + z[2] * w[2])]
 
 
 def _turned(z, v):
-    """R v = v + 2 z_w (z x v) + 2 z x (z x v), of a unit quaternion."""
+    """Return R v = v + 2 z_w (z x v) + 2 z x (z x v), for a unit quaternion."""
     t = [2.0 * x for x in _cross(z[:3], v)]
     return [vi + z[3] * ti + x for vi, ti, x in zip(v, t, _cross(z[:3], t), strict=True)]

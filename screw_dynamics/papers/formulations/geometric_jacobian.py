@@ -1,10 +1,10 @@
 """Joint screws of all bodies from lines in space: the direction of each axis, a point on it, and the pitch; [MK] (13),
 (27), (36), (46).
 
-A joint gives a body whose frame has the origin r_i the screw (e_j, b_ij x e_j + h_j e_j), b_ij = s_j - r_i from that
-origin to a point s_j of the axis, or s_j itself for the spatial twist; a prismatic joint gives (0, e_j). No screw is
-transformed as in (16), (28), (40) and (50), with which these forms agree: only the directions and points of the axes
-move, e_j = R_j je_j and s_j = r_j + R_j jx_j."""
+For a body whose frame has the origin r_i a joint has the screw (e_j, b_ij x e_j + h_j e_j). b_ij = s_j - r_i is the
+vector from that origin to a point s_j of the axis, or s_j itself for the spatial twist. A prismatic joint has (0, e_j).
+No screw is transformed as in (16), (28), (40) and (50), which give the same result: only the directions and points of
+the axes are moved, e_j = R_j je_j and s_j = r_j + R_j jx_j."""
 from typing import NamedTuple
 
 import numpy as np
@@ -19,20 +19,20 @@ from .screw_derivatives.tree import columns, support
 
 
 class Axes(NamedTuple):
-    """The axes of all joints, (..., b, 3) each: all in the frames of the bodies they move, or all in the world."""
+    """The axes of all joints, (..., b, 3) each, in the frames of the bodies they move, or in the world."""
 
     direction: np.ndarray       # e_j, a unit vector; 0 for a prismatic joint
     point: np.ndarray           # a point on the axis, m; 0 for a prismatic joint
     slide: np.ndarray           # h_j e_j in m/rad, or e_j of a prismatic joint
 
     def screws(self, origin: np.ndarray) -> np.ndarray:
-        """(e, b x e + h e) (..., 6), b the point as seen from an origin (..., 3)."""
+        """Return (e, b x e + h e) (..., 6), with the point b relative to an origin (..., 3)."""
         return joined(self.direction, np.cross(self.point - origin, self.direction) + self.slide)
 
 
 def axes(robot: Robot) -> Axes:
-    """Return the axes in the body frames, which do not depend on q. Of a joint that follows q with a factor, per unit
-    of q."""
+    """Return the axes in the body frames, which do not depend on q. For a joint that follows q with a factor they are
+    per unit of q."""
     angular, slide = split(robot.model.screws_body)
     square = np.sum(angular * angular, axis=-1, keepdims=True)
     turns = square > 0.0
@@ -49,7 +49,7 @@ def moved_axes(robot: Robot, q: ArrayLike) -> Axes:
 
 
 def joint_screws(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """J_ij (..., b, b, 6), 0 unless joint j moves body i.
+    """Return J_ij (..., b, b, 6), 0 unless joint j moves body i.
 
     [MK] (13) for "body", (27) "spatial", (36) "hybrid", (46) "mixed". Raises ValueError for another representation."""
     one_of("representation", representation, REPRESENTATIONS)
@@ -65,7 +65,8 @@ def joint_screws(robot: Robot, q: ArrayLike, representation: str = "body") -> np
 
 
 def jacobians(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """Return the Jacobians (..., b, 6, n) of all bodies from the axes, as `Robot.body_jacobians` by transformations."""
+    """Return the Jacobians (..., b, 6, n) of all bodies from the axes; `Robot.body_jacobians` transforms screws
+    instead."""
     return columns(robot.model, joint_screws(robot, q, representation))
 
 

@@ -1,16 +1,16 @@
 """Joint rates from the twists of all bodies, exact or noisy; [MK] (26), remark 14.
 
-Twists that no motion of the joints gives have no exact solution, and which one is the best is a choice. Both here are
-least squares, J the system Jacobian, E = V - J q' what is left of the twists, D as in (21):
+Twists that are not a motion of the joints have no exact solution, and the best one is a choice. Both functions are
+least squares, with the system Jacobian J, the residual E = V - J q', and D as in (21):
 
   joint_rates          min sum |E_i - (D E)_i|^2 = |(I - D) E|^2: the twist of each body relative to its parent is
-                       fitted by its joint alone. This is what (26) solves, in O(n) and without an equation to solve.
-  nearest_joint_rates  min sum |E_i|^2: all bodies' twists are fitted at once. Remark 9 claims it for (26), but (26) is
-                       the pseudoinverse of X applied to (I - D) V, which is not that of J = (I - D)^-1 X.
+                       fitted by its own joint. This is the solution (26), in O(n) and without solving equations.
+  nearest_joint_rates  min sum |E_i|^2: all bodies' twists are fitted together. Remark 9 claims this for (26), but (26)
+                       is the pseudoinverse of X applied to (I - D) V, which is not that of J = (I - D)^-1 X.
 
-Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W serves all frames and units, since screws have no
-invariant norm (remark 9); but one that moves with the frame as inertias do leaves the rates as they are: with the
-bodies' own, the kinetic energy of the misfit is least."""
+Each norm is |E|^2 = E^T W E, W (6, 6) in the body frame. No W suits all frames and units, since screws have no
+invariant norm (remark 9). With a W that is transformed like inertias, the rates do not depend on the frame: with the
+bodies' own inertias, the kinetic energy of the residual is minimal."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,15 +25,15 @@ ROUNDING = 1e-12        # relative to the largest entry or singular value
 
 def joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
                 weights: ArrayLike | None = None) -> np.ndarray:
-    """q' (..., n) from the twists V (..., b, 6) of all bodies: q_i' = X_i^T W_i U_i / X_i^T W_i X_i, U_i the twist
-    of body i relative to its parent, in the frame of body i; [MK] (26), and remark 14 for spatial twists.
+    """Return q' (..., n) from the twists V (..., b, 6) of all bodies: q_i' = X_i^T W_i U_i / X_i^T W_i X_i.
 
-    Exact for twists that are a motion of the robot; else min sum_i (U_i - X_i q_i')^T W_i (U_i - X_i q_i'). Bodies that
-    mimic joints move share a coordinate, and numerator and denominator are sums over them. Noise stays where it is:
-    that in the twist of a body reaches its own joint and those of its children, no other.
+    U_i is the twist of body i relative to its parent, in the frame of body i; [MK] (26), and remark 14 for spatial
+    twists. The result is exact for twists that are a motion of the robot; else min sum_i (U_i - X_i q_i')^T W_i (U_i -
+    X_i q_i'). Mimic joints share a coordinate: numerator and denominator are sums over their bodies. Noise is not
+    propagated: noise in the twist of a body affects only its own joint and those of its children.
 
     weights: W (b, 6, 6), or (6, 6) for all, symmetric positive semidefinite, in the body frames; None for the identity.
-    Raises ValueError if a shape does not fit, or if a coordinate has no weight."""
+    Raises ValueError if a shape is wrong, or if a coordinate has no weight."""
     model = robot.model
     C, W, (V,) = robot.body_poses(q), _weights(model, weights), checked(V=(V, len(model.parents), 6))
     spatial = times(twist_map(C, representation, "spatial"), V)
@@ -50,12 +50,11 @@ def joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = 
 
 def nearest_joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = "body",
                         weights: ArrayLike | None = None) -> np.ndarray:
-    """q' (..., n) with min sum_i (V_i - J_i q')^T W_i (V_i - J_i q') for the twists V (..., b, 6) of all bodies: the
-    pseudoinverse solution of [MK] (23) that remark 9 describes, O(b n^2).
+    """Return q' (..., n) with min sum_i (V_i - J_i q')^T W_i (V_i - J_i q') for the twists V (..., b, 6) of all bodies.
 
-    It equals `joint_rates` for twists that are a motion of the robot. weights as there, in the body frames: with
-    W = model.inertias it is M(q)^-1 times the momenta of V along the joints. Where the twists that have a weight do not
-    determine the rates, the least of them."""
+    It is the pseudoinverse solution of [MK] (23) that remark 9 describes, O(b n^2). It equals `joint_rates` for twists
+    that are a motion of the robot. weights as there, in the body frames: with W = model.inertias it is M(q)^-1 times
+    the momenta of V along the joints. If the weighted twists do not determine the rates, it is the least solution."""
     model = robot.model
     rows = 6 * len(model.parents)
     C, W, (V,) = robot.body_poses(q), _weights(model, weights), checked(V=(V, len(model.parents), 6))

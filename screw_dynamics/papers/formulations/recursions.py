@@ -1,13 +1,13 @@
-"""The recursions of [MD] 4 on arrays, with every form of their accelerations and with wrenches applied to the bodies.
+"""The recursions of [MD] 4 on arrays, with every form of the accelerations and with applied wrenches.
 
-To be laid beside the paper: a loop outward for twists and accelerations, a loop inward for wrenches. With p the parent
-of body i and u = J_i q_i' the part of its joint, in the representations "body", "spatial" and "hybrid"
+They follow the paper: an outward loop for twists and accelerations, an inward loop for wrenches. With p the parent of
+body i and u = J_i q_i' the contribution of its joint, in the representations "body", "spatial" and "hybrid"
 
     V_i = A V_p + u,   V_i' = A V_p' + bracket + J_i q_i'',   A the map to the frame and the point of body i,
 
-where the paper has several forms of the bracket, BRACKETS here, and names the one to use in its algorithm, ALGORITHM.
-Mimic joints add up in the effort of their coordinate. ValueError for Lie-group joints: their rates are no derivatives.
-The compiled recursions are those of `Robot(model, representation=...)`."""
+where the paper has several forms of the bracket (BRACKETS), and uses one in its algorithm (ALGORITHM). Mimic joints are
+summed in the effort of their coordinate. Lie-group joints raise ValueError: their rates are not derivatives. The
+compiled recursions are those of `Robot(model, representation=...)`."""
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from .newton_euler.screws import Ad_dual, ad, angular, checked, joined, linear, 
 from .screw_derivatives import body_fixed, hybrid, spatial
 from .screw_derivatives.tree import motion, relative_Ad, scaled, selection, world_last
 
-# The bracket from the parent's twist as moved to body i, the same as it is, V_i and u, by the number of the equation.
+# Bracket from the parent's twist transformed to body i, the parent's twist, V_i and u, by the equation's number.
 BRACKETS = {
     "body": {"65a": lambda moved, Vp, V, u: ad(moved, u),
              "65b": lambda moved, Vp, V, u: ad(moved, V),
@@ -42,15 +42,15 @@ class BodyMotions(NamedTuple):
 
     J: np.ndarray               # J_i, the joint screw of each body, in its own frame or point
     V: np.ndarray               # the twists
-    Vd: np.ndarray              # their derivatives, in a world that accelerates by (0, -g), which is how gravity enters
+    Vd: np.ndarray              # their derivatives, in a world that accelerates by (0, -g), which represents gravity
 
 
 def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                        equation: str | None = None) -> BodyMotions:
-    """Twists and accelerations of all bodies by recursion, for q, q', q'' (..., n); [MD] (66), (70), (75).
+    """Compute twists and accelerations of all bodies by recursion, for q, q', q'' (..., n); [MD] (66), (70), (75).
 
-    equation: which form of the acceleration, one of BRACKETS[representation], that of the algorithm unless named:
-    (65a), (65b), (65c); (69), (70d); (72), (73), (74). Raises ValueError for another."""
+    equation: form of the acceleration, one of BRACKETS[representation], by default that of the algorithm: (65a), (65b),
+    (65c); (69), (70d); (72), (73), (74). Raises ValueError for another."""
     one_of("representation", representation, BRACKETS)
     bracket = BRACKETS[representation][one_of("equation", equation or ALGORITHM[representation],
                                               BRACKETS[representation])]
@@ -68,12 +68,12 @@ def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 
 def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
                    representation: str = "body", equation: str | None = None) -> np.ndarray:
-    """W (..., b, 6), what goes to each body through its joint; [MD] (67a), (71b), (76b) with the sign of (77).
+    """Return W (..., b, 6), the wrench on each body through its joint; [MD] (67a), (71b), (76b) with the sign of (77).
 
-    W_i = M_i V_i' - ad^T M_i V_i - W_i^app, and the wrenches that go on to the children.
+    W_i = M_i V_i' - ad^T M_i V_i - W_i^app, plus the wrenches on the children.
 
-    applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation:
-    about the body's origin, in the body frame or in the world's, or about the world's origin."""
+    applied: W^app (..., b, 6), wrenches on the bodies except weight and joints, in the representation: about the body's
+    origin, in the body frame or in the world's, or about the world's origin."""
     J, V, Vd = forward_kinematics(robot, q, qd, qdd, representation, equation)
     W = _WRENCHES[representation](robot.model.inertias, V, Vd, robot.body_poses(q))
     if applied is not None:
@@ -86,10 +86,9 @@ def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, ap
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
                      representation: str = "body", equation: str | None = None) -> np.ndarray:
-    """Return the efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c); and
-    those of armature.
+    """Return the efforts Q (..., n) of a motion under applied wrenches, including those of armature: Q_i = J_i^T W_i.
 
-    Arguments as those of `joint_wrenches`."""
+    [MD] (67b), (71c), (76c). Arguments as in `joint_wrenches`."""
     W = joint_wrenches(robot, q, qd, qdd, applied, representation, equation)
     efforts = np.sum(_own_screws(robot, q, representation) * W, axis=-1) @ selection(robot.model)
     return efforts + robot.model.joint_inertia * checked(qdd=(qdd, robot.n))[0]
@@ -109,9 +108,8 @@ def drive_wrenches(robot: Robot, q: ArrayLike, efforts: ArrayLike, representatio
     """Return the wrench (..., b, 6) of each joint's drive on the body that it moves, for efforts (..., b) of the
     joints.
 
-    A torque along the axis of a joint that turns; a force along e, through the body's origin, of a prismatic one.
-
-    Which wrench D_i with J_i^T D_i = Q_i a drive has is a matter of how it is built; reactions depend on it, efforts do
+    It is a torque along the axis of a rotating joint; a force along e, through the body's origin, of a prismatic one.
+    The wrench D_i of a drive, with J_i^T D_i = Q_i, depends on its construction. Reactions depend on it, efforts do
     not. "mixed" has the torque in the body frame and the force in the world's."""
     one_of("representation", representation, (*BRACKETS, "mixed"))
     efforts, = checked(efforts=(efforts, len(robot.model.parents)))
@@ -129,12 +127,13 @@ def drive_wrenches(robot: Robot, q: ArrayLike, efforts: ArrayLike, representatio
 
 
 def _own_screws(robot, q, representation):
-    """J_i (..., b, 6): X_i, the spatial J_i, or X_i resolved in the world."""
+    """Return J_i (..., b, 6): X_i, the spatial J_i, or X_i resolved in the world."""
     return np.einsum("...iix->...ix", _SCREWS[representation](robot, q))
 
 
 def _steps(robot, q, representation):
-    """Body i, parent p, and A (..., 6, 6) for the parent's twists: Ad_(C_i^-1 C_p), the identity, or Ad_(r_p - r_i)."""
+    """Yield body i, parent p, and A (..., 6, 6) for the parent's twists: Ad_(C_i^-1 C_p), the identity, or Ad_(r_p -
+    r_i)."""
     C = robot.body_poses(q)
     C = np.concatenate([C, np.broadcast_to(np.eye(4), (*C.shape[:-3], 1, 4, 4))], axis=-3)
     if representation == "spatial":

@@ -1,9 +1,9 @@
 """Screws as lines with a pitch, the reciprocal product, and rates of screws in moving frames; [MD] appendix B.
 
-A screw has an axis, of direction e through the point p, a pitch h along it, and a magnitude: a twist is
-m (e, p x e + h e), Chasles, a wrench m (p x e + h e, e), Poinsot. Linear and angular part change places between them.
-As coordinates of a screw, `screw_of_wrench`, a wrench transforms as twists do, and has the power of the reciprocal
-product. Arrays (..., 6) and (..., 3), with a batch in the leading axes."""
+A screw has an axis of direction e through the point p, a pitch h along it, and a magnitude. A twist is m (e, p x e + h
+e), Chasles; a wrench is m (p x e + h e, e), Poinsot, with exchanged parts. A wrench in coordinates of a screw,
+`screw_of_wrench`, is transformed as twists are, and its power is the reciprocal product. Arrays are (..., 6) and (...,
+3), with a batch in the leading axes."""
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,10 @@ from .newton_euler.screws import ad, checked, joined, split, times
 
 
 class ScrewAxis(NamedTuple):
-    """Magnitude (...), direction e (..., 3), the point p (..., 3) of the axis that is nearest to the origin, and pitch
-    h (...).
+    """Magnitude (...), direction e (..., 3), point p (..., 3) of the axis nearest to the origin, and pitch h (...).
 
-    Of a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0;
-    of a zero screw e is 0 too."""
+    For a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0.
+    For a zero screw e is also 0."""
 
     magnitude: np.ndarray
     direction: np.ndarray
@@ -28,44 +27,48 @@ class ScrewAxis(NamedTuple):
 
 
 def twist(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
-    """m (e, p x e + h e), (..., 6), of an angular velocity m (rad/s) about a unit vector e through p (m), with pitch h
-    (m/rad); [MD] B.2. h = inf: m (0, e), m in m/s."""
+    """Return m (e, p x e + h e), (..., 6), for an angular velocity m (rad/s) about a unit vector e through p (m), with
+    pitch h (m/rad); [MD] B.2. h = inf: m (0, e), m in m/s."""
     return joined(*_parts(magnitude, e, p, h))
 
 
 def wrench(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
-    """m (p x e + h e, e), (..., 6), of a force m (N) along a unit vector e through p (m), with a torque m h (N m);
-    [MD] B.2. h = inf: m (e, 0), m in N m."""
+    """Return m (p x e + h e, e), (..., 6), for a force m (N) along a unit vector e through p (m), with a torque m h (N
+    m); [MD] B.2. h = inf: m (e, 0), m in N m."""
     return joined(*reversed(_parts(magnitude, e, p, h)))
 
 
 def axis_of_twist(V: ArrayLike) -> ScrewAxis:
-    """Return the axis of a twist (..., 6), about which and along which the body moves; h = omega . v / |omega|^2."""
+    """Return the axis of a twist (..., 6), about which the body rotates and along which it translates; h = omega . v /
+    |omega|^2."""
     return _axis(*split(*checked(V=(V, 6))))
 
 
 def axis_of_wrench(W: ArrayLike) -> ScrewAxis:
-    """Return the central axis of a wrench (..., 6), about which its torque is along the force; h = t . f / |f|^2."""
+    """Return the central axis of a wrench (..., 6), about which the torque is parallel to the force; h = t . f /
+    |f|^2."""
     return _axis(*reversed(split(*checked(W=(W, 6)))))
 
 
 def screw_of_wrench(W: ArrayLike) -> np.ndarray:
-    """(f, t) of a wrench (t, f), and the reverse: a co-screw as a screw, which moves by Ad; [MD] B.2."""
+    """Return (f, t) from a wrench (t, f), and the reverse: a co-screw as a screw, which is transformed by Ad; [MD]
+    B.2."""
     return joined(*reversed(split(*checked(W=(W, 6)))))
 
 
 def reciprocal_product(X: ArrayLike, Y: ArrayLike) -> np.ndarray:
-    """xi_1 . eta_2 + eta_1 . xi_2 (...) of screws (..., 6); [MD] B.2.
+    """Return xi_1 . eta_2 + eta_1 . xi_2 (...) of screws (..., 6); [MD] B.2.
 
     It is the same in every frame, and for unit screws (h_1 + h_2) e_1 . e_2 + (p_1 - p_2) . (e_1 x e_2): lines, h = 0,
-    are reciprocal if they meet or are parallel. For the screw of a wrench and a twist it is the power."""
+    are reciprocal if they intersect or are parallel. For the screw of a wrench and a twist it is the power."""
     (xi, eta), (a, b) = map(split, checked(X=(X, 6), Y=(Y, 6)))
     return np.sum(xi * b, axis=-1) + np.sum(eta * a, axis=-1)
 
 
 def rate_of_screw(C: ArrayLike, V: ArrayLike, X: ArrayLike, Xd: ArrayLike) -> np.ndarray:
-    """d(Ad_C X)/dt = Ad_C (X' + [V, X]), (..., 6), of a screw X with rate X' in a frame of pose C (..., 4, 4) and
-    body-fixed twist V; [MD] (117), Euler's formula for screws."""
+    """Return d(Ad_C X)/dt = Ad_C (X' + [V, X]), (..., 6), Euler's formula for screws; [MD] (117).
+
+    The screw X with rate X' is in a frame of pose C (..., 4, 4) and body-fixed twist V."""
     C, V, X, Xd = checked(C=(C, 4, 4), V=(V, 6), X=(X, 6), Xd=(Xd, 6))
     return times(Ad_matrix(C), Xd + ad(V, X))
 
@@ -80,7 +83,7 @@ def _parts(magnitude, e, p, h):
 
 
 def _axis(along, moment):
-    """Return the ScrewAxis of what is along the axis and of the moment about the origin."""
+    """Return the ScrewAxis from the part along the axis and the moment about the origin."""
     turns = np.any(along != 0.0, axis=-1, keepdims=True)
     e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
     e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)

@@ -1,13 +1,14 @@
-"""The system Jacobian: the twists of all bodies from the joint rates, and its factors J = A X; [MK] (21)-(25),
+"""System Jacobian: the map from joint rates to the twists of all bodies, and its factors J = A X; [MK] (21)-(25),
 (31)-(34), (43)-(45), (53).
 
 V = (V_1 ... V_b) are the twists of all bodies, in the order of model.body_names, q (..., n) a batch of configurations.
-A body's twist is its parent's and its joint's, V = D V + X q' or V = A X q', so that A = (I - D)^-1. D has a block only
-where the paper has its lower diagonal: in row i at the parent of body i. Hence D is nilpotent, row i of A has blocks at
-body i and all that carry it, and A^-1 is as sparse as D.
+A body's twist is the sum of its parent's and its joint's, V = D V + X q', or V = A X q' with A = (I - D)^-1. D has
+blocks only where the paper has its lower diagonal: in row i at the parent of body i. Hence D is nilpotent, row i of A
+has blocks at body i and all bodies that carry it, and A^-1 is as sparse as D.
 
-With G_i the map of table 3 from spatial twists to a representation, and H_i that to the one of the joint screws,
-    A_ij = G_i H_j^-1 where joint j moves body i,    D_ij = G_i G_j^-1 where j is the parent of i."""
+With the map G_i of table 3 from spatial twists to a representation, and the map H_i to that of the joint screws,
+
+    A_ij = G_i H_j^-1 if joint j moves body i,    D_ij = G_i G_j^-1 if j is the parent of i."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,12 +21,12 @@ from screw_dynamics.screws.se3 import Pose, Twist
 from .screw_derivatives.tree import selection, support
 
 SCREWS = (*REPRESENTATIONS, "reference")        # joint screws in a representation, or the constant Y_i
-# Those of the paper: X^b in (22) and (32), X^h in (44) and (53).
+# Choices of the paper: X^b in (22) and (32), X^h in (44) and (53).
 _PRINTED = {"body": "body", "spatial": "body", "hybrid": "hybrid", "mixed": "hybrid"}
 
 
 def system_jacobian(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """J (..., 6 b, n), with J q' the twists of all bodies, one above the other; [MK] (23), (31), (43), (53).
+    """Return J (..., 6 b, n), with J q' the stacked twists of all bodies; [MK] (23), (31), (43), (53).
 
     representation as in robot.jacobian, whose (6, n) of body i are the rows 6 i to 6 i + 5."""
     J = robot.body_jacobians(q, representation)
@@ -33,7 +34,7 @@ def system_jacobian(robot: Robot, q: ArrayLike, representation: str = "body") ->
 
 
 def joint_screw_matrix(robot: Robot, q: ArrayLike, screws: str = "body") -> np.ndarray:
-    """X (..., 6 b, n): in the rows of body i its joint screw, in the column of the coordinate that drives it.
+    """Return X (..., 6 b, n): in the rows of body i its joint screw, in the column of its coordinate.
 
     screws: "body" for X^b = diag(X_i), which is constant, [MK] (22); "hybrid" for X^h, (44); "reference" for the
     constant diag(Y_i) of (32); "spatial" and "mixed" for the screws in these representations."""
@@ -46,28 +47,28 @@ def screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body
                          screws: str | None = None) -> np.ndarray:
     """Return A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
 
-    screws, unless named, are those that the paper takes: "body" for body-fixed and spatial twists, "hybrid" for hybrid
-    and mixed ones. A^b is "body", [MK] (24); A^sb "spatial", A^sh "spatial" with "hybrid", A^s "spatial" with
-    "reference", (33); A^h "hybrid", (44); A^m "mixed", (53)."""
+    screws: by default those of the paper, "body" for body-fixed and spatial twists, "hybrid" for hybrid and mixed ones.
+    A^b is "body", [MK] (24); A^sb "spatial", A^sh "spatial" with "hybrid", A^s "spatial" with "reference", (33); A^h
+    "hybrid", (44); A^m "mixed", (53)."""
     to_twists, from_screws = _ends(robot, q, representation, screws)
     return _matrix(support(robot.model), to_twists[0], from_screws[1])
 
 
 def inverse_screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body",
                                  screws: str | None = None) -> np.ndarray:
-    """Return a^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of
+    """Return A^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of
     i.
 
-    I - D^b and I - T^h, [MK] (25), (45), where twists and screws are in one representation; (34) for A^sb, which is
-    printed with diag(Ad_C) for its inverse."""
+    It is I - D^b and I - T^h, [MK] (25), (45), if twists and screws have the same representation; (34) for A^sb, which
+    is printed with diag(Ad_C) instead of its inverse."""
     from_twists, to_screws = _ends(robot, q, representation, screws)
     return _matrix(np.eye(len(robot.model.parents)) - _parents(robot.model), to_screws[0], from_twists[1])
 
 
 def parent_transformation(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """D (..., 6 b, 6 b), nilpotent: D V are the twists that bodies have from their parents; [MK] (22), T^h (45).
+    """Return D (..., 6 b, 6 b), nilpotent: D V are the bodies' twists due to their parents; [MK] (22), T^h (45).
 
-    A = (I - D)^-1 for screws in the same representation. Spatial twists are passed on as they are: D is constant."""
+    A = (I - D)^-1 for screws in the same representation. Spatial twists need no transformation: D is constant."""
     (there, back), _ = _ends(robot, q, representation, None)
     return _matrix(_parents(robot.model), there, back)
 
@@ -85,7 +86,7 @@ def twist_map(C: ArrayLike, source: str, target: str) -> np.ndarray:
 
 
 def _maps(robot, q, form):
-    """Return the maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
+    """Return the maps (..., b, 6, 6) of all bodies from spatial twists to one of SCREWS, and back."""
     C, A = robot.body_poses(q), robot.model.reference_poses
     one_of("screws", form, SCREWS)
     if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
@@ -95,13 +96,13 @@ def _maps(robot, q, form):
 
 
 def _ends(robot, q, representation, screws):
-    """Return the maps, as of `_maps`, of the twists and of the joint screws."""
+    """Return the maps of `_maps` for the twists and for the joint screws."""
     one_of("representation", representation, REPRESENTATIONS)
     return _maps(robot, q, representation), _maps(robot, q, screws or _PRINTED[representation])
 
 
 def _parents(model):
-    """(b, b): 1 at the parent of each body, 0 else."""
+    """Return a matrix (b, b): 1 at the parent of each body, 0 else."""
     places = np.arange(len(model.parents))
     return (np.asarray(model.parents)[:, None] == places).astype(float)
 

@@ -1,12 +1,13 @@
-"""The four twists as the rate of a pose C = (R, r), carried to the identity by a group; [MK] (80), remark 17.
+"""The four twists as trivializations of the rate of a pose C = (R, r) by a group; [MK] (80), remark 17.
 
             left: from C^-1 C(t)        right: from C(t) C^-1
 SE(3)       body-fixed                  spatial
 SO(3) x R^3 mixed                       hybrid
 
-In SO(3) x R^3 rotations and translations are multiplied apart, (R1, r1) (R2, r2) = (R1 R2, r1 + r2): no frame
-transformation. So left multiplication by a constant leaves body-fixed and mixed twists as they are, right
-multiplication spatial and hybrid ones, each in its own group. Poses are homogeneous matrices (..., 4, 4) in either."""
+In SO(3) x R^3 rotations and translations are multiplied separately, (R1, r1) (R2, r2) = (R1 R2, r1 + r2), which is not
+a transformation of frames. Left multiplication by a constant does not change body-fixed and mixed twists, right
+multiplication does not change spatial and hybrid ones, each in its own group. Poses are homogeneous matrices (..., 4,
+4) in both."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,7 +19,7 @@ from .newton_euler.screws import checked, joined, split, times, transpose_times
 
 
 def direct_product(C: ArrayLike, D: ArrayLike) -> np.ndarray:
-    """(R1 R2, r1 + r2) of poses (..., 4, 4), the product in SO(3) x R^3; [MK] remark 17."""
+    """Return (R1 R2, r1 + r2) of poses (..., 4, 4), the product in SO(3) x R^3; [MK] remark 17."""
     C, D = checked(C=(C, 4, 4), D=(D, 4, 4))
     pose = C @ D
     pose[..., :3, 3] = C[..., :3, 3] + D[..., :3, 3]
@@ -26,7 +27,7 @@ def direct_product(C: ArrayLike, D: ArrayLike) -> np.ndarray:
 
 
 def direct_inverse(C: ArrayLike) -> np.ndarray:
-    """(R^T, -r) of poses (..., 4, 4), the inverse in SO(3) x R^3."""
+    """Return (R^T, -r) of poses (..., 4, 4), the inverse in SO(3) x R^3."""
     C, = checked(C=(C, 4, 4))
     pose = screws.inverse(C)
     pose[..., :3, 3] = -C[..., :3, 3]
@@ -34,10 +35,10 @@ def direct_inverse(C: ArrayLike) -> np.ndarray:
 
 
 def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
-    """Return the twist (..., 6) of a frame of pose C that changes at the rate C' (..., 4, 4), both (..., 4, 4).
+    """Return the twist (..., 6) of a frame with pose C and its rate C', (..., 4, 4) each.
 
-    C^-1 C' "body" and C' C^-1 "spatial" of SE(3), [MK] (80); of SO(3) x R^3 "mixed" = (R^T R', r') and "hybrid" = (R'
-    R^T, r'), remark 17. Raises ValueError for another representation."""
+    On SE(3) it is C^-1 C' for "body" and C' C^-1 for "spatial", [MK] (80); on SO(3) x R^3 (R^T R', r') for "mixed" and
+    (R' R^T, r') for "hybrid", remark 17. Raises ValueError for another representation."""
     one_of("representation", representation, REPRESENTATIONS)
     C, Cd = checked(C=(C, 4, 4), Cd=(Cd, 4, 4))
     (R, r), (Rd, v) = ((X[..., :3, :3], X[..., :3, 3]) for X in (C, Cd))
@@ -53,7 +54,7 @@ def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
 
 
 def pose_rate(C: ArrayLike, V: ArrayLike, representation: str) -> np.ndarray:
-    """C' (..., 4, 4) of a frame of pose C (..., 4, 4) with the twist V (..., 6): the inverse of `twist`."""
+    """Return C' (..., 4, 4) of a frame with pose C (..., 4, 4) and twist V (..., 6): the inverse of `twist`."""
     one_of("representation", representation, REPRESENTATIONS)
     C, V = checked(C=(C, 4, 4), V=(V, 6))
     R, r, (w, v) = C[..., :3, :3], C[..., :3, 3], split(V)

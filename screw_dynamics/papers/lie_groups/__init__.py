@@ -1,4 +1,4 @@
-"""Matrix Lie groups as [PK] introduces them, and optimal curves on SO(3) and SE(3); NumPy and SciPy.
+"""Matrix Lie groups, introduced as in [PK], and optimal curves on SO(3) and SE(3); NumPy and SciPy.
 
   groups          MatrixGroup: algebras, adjoint maps, exp, log; SO3, SE3, and families        [PK] (2)-(10), (24)
   baker_campbell_hausdorff  log(exp A exp B) to any order                                      [PK] (4)
@@ -6,12 +6,12 @@
   metrics         left- and right-invariant metrics, bi-invariant forms                        [PK] (11)-(15), (18)
   euler_poincare  equations of stationary curves                                               [PK] (20), (23)
   curves          Curve: elements, velocities, accelerations, cost
-  boundary_problem  curves of these equations through given elements
-  split           curves on SE(3) as those on SO(3) beside positions
+  boundary_problem  boundary value problems for these equations
+  split           curves on SE(3) as curves on SO(3) and positions
   geodesics       minimum-velocity curves                                                      [PK] (16)-(20)
   splines         minimum-acceleration curves, and splines through many elements               [PK] (21)-(23)
 
-Docs: docs/geometric_algorithms.md. May import screws, and papers.absolute_coordinates for Bernoulli's numbers."""
+Docs: docs/geometric_algorithms.md. May import screws, and papers.absolute_coordinates for Bernoulli numbers."""
 from .baker_campbell_hausdorff import baker_campbell_hausdorff
 from .cayley import from_cayley, to_cayley
 from .curves import Curve, Motion

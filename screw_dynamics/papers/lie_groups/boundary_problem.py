@@ -1,33 +1,33 @@
-"""Boundary problems of stationary curves through given elements, by SciPy's solve_bvp.
+"""Boundary value problems of stationary curves through given elements, by SciPy's solve_bvp.
 
-Unknown in segment k are x(s) and the state of the law, 0 <= s <= 1: X = X_k exp(s L) exp(x), L = log(X_k^-1 X_(k+1)).
-With h the segment's duration
+The unknowns in segment k are x(s) and the state of the law, 0 <= s <= 1: X = X_k exp(s L) exp(x), L = log(X_k^-1
+X_(k+1)). With h the segment's duration
 
     dx/ds = dexp^-1_-x (h V - Ad_exp(-x) L),   dZ/ds = h Z'.
 
-x vanishes where V is constant, and is small elsewhere: the coordinates have no singularity near the curve. All segments
-are solved at once."""
+x is 0 where V is constant, and small elsewhere: the coordinates have no singularity near the curve. All segments are
+solved together."""
 import numpy as np
 from scipy.integrate import solve_bvp
 
 from .curves import SolvedCurve
 from .euler_poincare import Geodesics
 
-STEP = 1e-7                             # of differences, in the Jacobian of Newton's method alone
-CURVED = np.linspace(0.0, 1.0, 9)       # on the way to a solution, where it is not found at once
-LOOSE = 1e-3                            # the tolerance on the way
-FEW, MOST = 400, 5000                   # nodes, on the way and of the solution
+STEP = 1e-7                             # increment of differences, for Newton's Jacobian only
+CURVED = np.linspace(0.0, 1.0, 9)       # values of `curved` for continuation, if no solution is found directly
+LOOSE = 1e-3                            # tolerance during continuation
+FEW, MOST = 400, 5000                   # nodes during continuation, and of the solution
 
 
 class Problem:
-    """The equations of N segments with a law: functions of unknowns (N (1 + parts) d, m) at m places."""
+    """The equations of N segments with a law: functions of the unknowns (N (1 + parts) d, m) at m points."""
 
     def __init__(self, law: Geodesics, L: np.ndarray, h: np.ndarray):
         self.law, self.group, self.L, self.h = law, law.group, L, h
         self.shape = len(L), 1 + law.parts, law.group.dimension
 
     def unpacked(self, y: np.ndarray) -> np.ndarray:
-        """(m, N, 1 + parts, d)."""
+        """Return the unknowns as an array (m, N, 1 + parts, d)."""
         return y.T.reshape(-1, *self.shape)
 
     def rates(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -41,7 +41,8 @@ class Problem:
         return np.concatenate((of_x[:, :, None], of_Z), axis=2).reshape(len(Y), -1).T
 
     def jacobian(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """(unknowns, unknowns, m): a block for each segment, by differences of all of them at once."""
+        """Return the Jacobian (unknowns, unknowns, m): a block for each segment, by simultaneous differences in all of
+        them."""
         N, rest = self.shape[0], y.shape[0] // self.shape[0]
         J = np.zeros((N, rest, N, rest, y.shape[1]))
         for j in range(rest):
@@ -57,8 +58,8 @@ def solve(law: Geodesics, poses: np.ndarray, times: np.ndarray, ends: tuple | No
     """Return the SolvedCurve of a law through poses (N + 1, n, n) at times (N + 1,), with V, V' continuous at inner
     poses.
 
-    ends: velocities at both ends; None: without acceleration there, or of a geodesic, which has no choice.
-    ArithmeticError where no solution is found."""
+    ends: velocities at both ends. None: no acceleration there; geodesics require None. Raises ArithmeticError if no
+    solution is found."""
     group, h = law.group, np.diff(times)
     L = _displacements(group, poses)
     problem = Problem(law, L, h)
@@ -79,18 +80,18 @@ def solve(law: Geodesics, poses: np.ndarray, times: np.ndarray, ends: tuple | No
 
 
 def _solved(problem, ends, grid, guess, tolerance, nodes):
-    """SciPy's result from a guess on a grid."""
+    """Return SciPy's result from a guess on a grid."""
     return solve_bvp(problem.rates, _boundary(problem, ends), grid, guess, fun_jac=problem.jacobian, tol=tolerance,
                      max_nodes=nodes)
 
 
 def _displacements(group, poses):
-    """L (N, d)."""
+    """Return L (N, d)."""
     return np.array([group.log(step) for step in group.inverse(poses[:-1]) @ poses[1:]])
 
 
 def _boundary(problem, ends):
-    """Return the conditions at s = 0 and 1: x = 0, equal V and V' at inner poses, velocities or no force at the
+    """Return the conditions at s = 0 and 1: x = 0, equal V and V' at inner poses, and velocities or no force at the
     ends."""
     def conditions(ya, yb):
         a, b = (problem.unpacked(y[:, None])[0] for y in (ya, yb))
@@ -103,7 +104,7 @@ def _boundary(problem, ends):
 
 
 def _guess(problem, s, ends):
-    """Cubic curves along each L, with velocities at poses as of a natural or clamped spline."""
+    """Return cubic curves along each L, with velocities at poses as those of a natural or clamped spline."""
     mean = problem.L / problem.h[:, None]                                                       # velocities
     if problem.law.parts == 1:
         V = np.broadcast_to(mean, (len(s), *mean.shape))
@@ -122,6 +123,6 @@ def _guess(problem, s, ends):
 
 
 def _packed(*parts):
-    """Unknowns (N (1 + parts) d, m) from vectors (m, N, d)."""
+    """Return the unknowns (N (1 + parts) d, m) from vectors (m, N, d)."""
     Y = np.stack(parts, axis=2)
     return Y.reshape(len(Y), -1).T.copy()

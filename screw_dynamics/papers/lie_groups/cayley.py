@@ -1,9 +1,9 @@
 """Cayley-Rodrigues parameters of any order, of rotations and rigid-body motions: coordinates without sine and cosine.
 
-Of order k they are the vector s of X = (1 + s^)^k (1 - s^)^-k, that is s^ = tanh(log X / 2k). On SO(3) s is along the
-axis and tan(angle / 2k) long: Rodrigues' parameters for k = 1, modified ones for k = 2 (P. Tsiotras, J. L. Junkins,
-H. Schaub, J. Guid. Control Dyn. 20, 1997, on higher orders). They reach any angle below k pi, and tend to infinity
-there. On SE(3) it is the same map of matrices (4, 4), by which s^ of se(3) makes a motion."""
+Those of order k are the vector s of X = (1 + s^)^k (1 - s^)^-k, i.e. s^ = tanh(log X / 2k). On SO(3) s is along the
+axis, and its length is tan(angle / 2k): Rodrigues parameters for k = 1, modified ones for k = 2 (P. Tsiotras, J. L.
+Junkins, H. Schaub, J. Guid. Control Dyn. 20, 1997, on higher orders). They exist for any angle below k pi, and tend to
+infinity there. On SE(3) it is the same map of matrices (4, 4), from s^ in se(3) to a motion."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -51,7 +51,7 @@ def to_cayley(group: MatrixGroup, X: ArrayLike, order: int = 1) -> np.ndarray:
     Returns
     -------
     ndarray (..., d)
-        Parameters. Their angular part is tan(angle / 2k) long.
+        Parameters. The length of their angular part is tan(angle / 2k).
 
     Raises
     ------
@@ -60,7 +60,7 @@ def to_cayley(group: MatrixGroup, X: ArrayLike, order: int = 1) -> np.ndarray:
 
     Notes
     -----
-    The angle of X is taken to be at most pi.
+    The angle of X is at most pi.
     """
     k = _order(group, order)
     x = group.log(X)

@@ -1,4 +1,4 @@
-"""Curves on SO(3) and SE(3) that solutions of boundary problems describe."""
+"""Curves on SO(3) and SE(3), given by solutions of boundary value problems."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from .groups import MatrixGroup
 from .metrics import LEFT
 
 GAUSS = np.polynomial.legendre.leggauss(6)
-PIECES = 16             # of a segment, for integrals of the cost: each with Gauss's points
+PIECES = 16             # parts per segment for integrals of the cost, each with Gauss points
 
 
 class Motion(NamedTuple):
@@ -34,9 +34,9 @@ class Motion(NamedTuple):
 
 
 class Curve:
-    """A curve X(t), from times[0] to times[-1] (s), called with times (...) for elements (..., n, n).
+    """A curve X(t), from times[0] to times[-1] (s). Call it with times (...) for elements (..., n, n).
 
-    cost: what it minimizes, the integral of half the squared velocity, or acceleration. It is twice continuously
+    cost: the minimized integral of half the squared velocity, or acceleration. The curve is twice continuously
     differentiable between its ends."""
 
     group: MatrixGroup
@@ -45,7 +45,7 @@ class Curve:
     cost: float
 
     def _motion(self, t: np.ndarray) -> Motion:
-        """The Motion at times (k,), of the left-invariant metric."""
+        """Return the Motion at times (k,), for the left-invariant metric."""
         raise NotImplementedError
 
     def motion(self, t: ArrayLike) -> Motion:
@@ -72,7 +72,7 @@ class Curve:
         return Motion(X, V, Vd) if self.side == LEFT else Motion(self.group.inverse(X), -V, -Vd)
 
     def _check(self, t):
-        """Raise ValueError for times outside, but for rounding."""
+        """Raise ValueError for times outside the curve, with a tolerance for rounding."""
         slack = 1e-12 * np.ptp(self.times)
         outside = t[(t < self.times[0] - slack) | (t > self.times[-1] + slack)]
         if outside.size:
@@ -113,9 +113,9 @@ class Curve:
 
 
 class SolvedCurve(Curve):
-    """Segment k is X(t) = X_k exp(s L_k) exp(x(s)), with s from 0 to 1 and x = 0 at both ends.
+    """A curve whose segment k is X(t) = X_k exp(s L_k) exp(x(s)), with s from 0 to 1 and x = 0 at both ends.
 
-    law: whose states, and solution(s) (N (1 + parts) d, ...) x and the states of all N segments at once."""
+    law: equations of the states. solution(s): x and the states of all N segments, (N (1 + parts) d, ...)."""
 
     def __init__(self, law: Geodesics, starts: np.ndarray, L: np.ndarray, times: np.ndarray, side: str,
                  solution: Callable[[np.ndarray], np.ndarray]):
@@ -124,13 +124,13 @@ class SolvedCurve(Curve):
         self.cost = self._integral()
 
     def _states(self, k, s):
-        """x (..., d) and states (..., parts, d) at the place s in segment k, (q,) each."""
+        """Return x (..., d) and states (..., parts, d) at s in segment k, (q,) each."""
         Y = self._solution(s).T.reshape(len(s), len(self.L), 1 + self.law.parts, -1)
         Z = Y[np.arange(len(s)), k]
         return Z[:, 0], Z[:, 1:]
 
     def _place(self, t):
-        """Return the segment of each time, and the place in it."""
+        """Return the segment of each time, and s in it."""
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.L) - 1)
         return k, np.clip((t - self.times[k]) / np.diff(self.times)[k], 0.0, 1.0)
 
@@ -141,8 +141,10 @@ class SolvedCurve(Curve):
         return Motion(X, Z[:, 0], self.law.acceleration(Z))
 
     def momentum(self, t: ArrayLike) -> np.ndarray:
-        """pi (..., d): see euler_poincare. In each segment Ad_X^-T pi is constant, the same in a fixed frame; of a
-        right-invariant metric Ad_X^T pi, in the moving one."""
+        """Return pi (..., d): see euler_poincare.
+
+        In each segment Ad_X^-T pi, pi in a fixed frame, is constant; for a right-invariant metric Ad_X^T pi, in the
+        moving frame."""
         t = checks.finite_numbers("t", t).astype(float)
         self._check(t)
         momentum = self.law.momentum(self._states(*self._place(t.ravel()))[1]).reshape(*t.shape, -1)

@@ -1,12 +1,12 @@
-"""The equations of curves that are stationary for a cost of their velocity, in the algebra alone.
+"""Equations of curves that are stationary for a cost of their velocity, in the Lie algebra.
 
-With V = X^-1 X' and W = X^-1 dX the variation of V is W' + [V, W]. A cost, the integral of L(V, V'), is stationary
-where pi = dL/dV - d/dt dL/dV' keeps its components in a fixed frame, and so has in the moving one
+With V = X^-1 X' and W = X^-1 dX the variation of V is W' + [V, W]. A cost, the integral of L(V, V'), is stationary if
+pi = dL/dV - d/dt dL/dV' has constant components in a fixed frame. In the moving frame this is
 
     pi' = ad_V^T pi,
 
-the Euler-Poincare equation. A left-invariant metric Q gives [PK] (20) with L = <V, V> / 2, and (23) with L = <V', V'>
-/ 2. What is called momentum here is pi; Ad_X^-T pi is constant along each curve."""
+the Euler-Poincare equation. A left-invariant metric Q gives [PK] (20) with L = <V, V> / 2, and (23) with L = <V', V'> /
+2. pi is called momentum here; Ad_X^-T pi is constant along each curve."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,7 +34,7 @@ def euler_poincare(group: MatrixGroup, Q: ArrayLike, V: ArrayLike) -> np.ndarray
     Returns
     -------
     ndarray (..., d)
-        Derivative of the velocity in time.
+        Time derivative of the velocity.
 
     Notes
     -----
@@ -49,15 +49,15 @@ def euler_poincare(group: MatrixGroup, Q: ArrayLike, V: ArrayLike) -> np.ndarray
 
 
 class Geodesics:
-    """The equations (20) of the state V: of shortest curves, and of those with the least integral of |V|^2 / 2."""
+    """The equations (20) of the state V: of shortest curves, which have the least integral of |V|^2 / 2."""
 
-    parts = 1           # vectors of the state
+    parts = 1           # number of vectors of the state
 
     def __init__(self, group: MatrixGroup, Q: np.ndarray, curved: float = 1.0):
         self.group, self.Q, self._inverse, self.curved = group, Q, np.linalg.inv(Q), curved
 
     def turned(self, V: np.ndarray, momentum: np.ndarray) -> np.ndarray:
-        """ad_V^T momentum (..., d), times `curved`: 1, or less on the way to a solution."""
+        """Return ad_V^T momentum (..., d), times `curved`: 1, or less during continuation."""
         return self.curved * (momentum[..., None, :] @ self.group.ad(V))[..., 0, :]
 
     def rates(self, Z: np.ndarray) -> np.ndarray:
@@ -66,11 +66,11 @@ class Geodesics:
         return (self.turned(V, V @ self.Q) @ self._inverse)[..., None, :]
 
     def acceleration(self, Z: np.ndarray) -> np.ndarray:
-        """V' (..., d)."""
+        """Return V' (..., d)."""
         return self.rates(Z)[..., 0, :]
 
     def momentum(self, Z: np.ndarray) -> np.ndarray:
-        """pi = Q V (..., d)."""
+        """Return pi = Q V (..., d)."""
         return Z[..., 0, :] @ self.Q
 
     def density(self, Z: np.ndarray) -> np.ndarray:
@@ -83,8 +83,8 @@ class MinimumAcceleration(Geodesics):
     """The equations of the least integral of |A|^2 / 2 in the state (V, P, pi), P = Q A.
 
     "components": A = V', [PK] (21), with Q V''' = ad_V^T Q V'' in general, which for Q = 1 is (23). "covariant": A = V'
-    - Q^-1 ad_V^T Q V, the covariant derivative of the velocity, which vanishes along geodesics. Both are the same where
-    Q is bi-invariant. P' = dL/dV - pi."""
+    - Q^-1 ad_V^T Q V, the covariant derivative of the velocity, which is 0 along geodesics. They are equal if Q is
+    bi-invariant. P' = dL/dV - pi."""
 
     parts = 3
 
@@ -93,7 +93,7 @@ class MinimumAcceleration(Geodesics):
         self.kind = checks.one_of("acceleration", acceleration, ACCELERATIONS)
 
     def acceleration(self, Z: np.ndarray) -> np.ndarray:
-        """V' (..., d)."""
+        """Return V' (..., d)."""
         V, A = Z[..., 0, :], Z[..., 1, :] @ self._inverse
         return A if self.kind == COMPONENTS else A + self.turned(V, V @ self.Q) @ self._inverse
 
@@ -104,12 +104,12 @@ class MinimumAcceleration(Geodesics):
         return np.stack((self.acceleration(Z), by_V - pi, self.turned(V, pi)), axis=-2)
 
     def _by_velocity(self, V, A):
-        """dL/dV: of -A . ad_V^T Q V, that is of -(Q V) . [V, A]."""
+        """Return dL/dV: the derivative of -A . ad_V^T Q V, i.e. of -(Q V) . [V, A]."""
         bent = (self.group.ad(A) @ V[..., None])[..., 0]                                       # [A, V]
         return self.curved * (bent @ self.Q + ((V @ self.Q)[..., None, :] @ self.group.ad(A))[..., 0, :])
 
     def momentum(self, Z: np.ndarray) -> np.ndarray:
-        """pi (..., d)."""
+        """Return pi (..., d)."""
         return Z[..., 2, :]
 
     def density(self, Z: np.ndarray) -> np.ndarray:

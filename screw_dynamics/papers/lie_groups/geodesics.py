@@ -44,12 +44,13 @@ def geodesic(group: MatrixGroup, X0: ArrayLike, X1: ArrayLike, Q: ArrayLike | No
 
     Notes
     -----
-    The curve is shortest, and is passed at constant speed.
+    The curve is shortest, and has constant speed.
 
-    The curve is a one-parameter subgroup where that is a geodesic: for any ends if Q is a multiple of 1 on SO(3). On
-    SE(3) with Q = diag(Q_R, b 1) it is a geodesic of Q_R on SO(3) beside a straight line. Otherwise the boundary
-    problem (19), (20) is solved from the one-parameter subgroup that joins the ends, by angles up to pi. The solution
-    is stationary and near that subgroup. It need not be the shortest curve of all if Q is far from a multiple of 1.
+    If a one-parameter subgroup is a geodesic, the curve is one: for any ends if Q is a multiple of 1 on SO(3). On
+    SE(3) with Q = diag(Q_R, b 1) the curve is a geodesic of Q_R on SO(3) with a straight line. Otherwise the boundary
+    value problem (19), (20) is solved, beginning with the one-parameter subgroup that joins the ends, with angles up to
+    pi. The solution is stationary and near that subgroup. It need not be the globally shortest curve if Q is far from a
+    multiple of 1.
 
     References
     ----------
@@ -76,7 +77,7 @@ def _geodesic(group, X0, X1, Q, times, side, tolerance):
 
 def ends_and_metric(group: MatrixGroup, X0: ArrayLike, X1: ArrayLike, Q: ArrayLike | None, side: str
                     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """X0, X1 and Q as arrays, checked; of a right-invariant metric the inverses of the ends, since inverses of its
+    """Return X0, X1 and Q as arrays, checked. For a right-invariant metric the ends are inverted, since inverses of its
     curves are those of the left-invariant one."""
     if group not in (SO3, SE3):
         raise ValueError(f"group must be SO3 or SE3, not {checks.described(group)}")

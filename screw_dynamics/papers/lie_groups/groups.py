@@ -1,8 +1,8 @@
 """Matrix Lie groups and their algebras: a basis, brackets, adjoint maps, exp and log. [PK], section on fundamentals,
 (2), (3), (5) to (10).
 
-Vectors (..., d) of an algebra are coordinates in its basis; elements of a group are matrices (..., n, n). SO3 and SE3
-have rotation vectors and twists (angular, linear) as vectors, and closed forms in place of series."""
+Vectors (..., d) of an algebra are coordinates in its basis; elements of a group are matrices (..., n, n). The vectors
+of SO3 and SE3 are rotation vectors and twists (angular, linear), with closed forms instead of series."""
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +13,7 @@ from screw_dynamics import checks
 from screw_dynamics.screws.arrays import Ad_matrix, tilde
 from screw_dynamics.screws.groups import se3, so3
 
-TOLERANCE = 1e-8        # of what an element misses of its group's equations, or a matrix of its algebra
+TOLERANCE = 1e-8        # of an element's residual in its group's equations, or of a matrix in its algebra
 
 
 class MatrixGroup:
@@ -26,7 +26,7 @@ class MatrixGroup:
     basis : array_like (d, n, n)
         Basis of the algebra, linearly independent.
     misses : callable
-        Function misses(X) that returns by how much matrices (..., n, n) miss the equations of the group.
+        Function misses(X) that returns the residuals of matrices (..., n, n) in the equations of the group.
     """
 
     def __init__(self, name: str, basis: ArrayLike, misses: Callable[[np.ndarray], np.ndarray]):
@@ -92,7 +92,7 @@ class MatrixGroup:
         Returns
         -------
         ndarray (..., d)
-            Vectors of the matrices of the algebra that are nearest to A in the sum of squares.
+            Vectors of the nearest matrices to A in the algebra, in the sum of squares.
         """
         A = checks.real_numbers("A", A, self.size, self.size)
         return A.reshape(*A.shape[:-2], -1) @ self._coordinates.T
@@ -137,7 +137,7 @@ class MatrixGroup:
 
     # --------------------------------------------------------------------------------------------- group
     def misses(self, X: ArrayLike) -> np.ndarray:
-        """Measure by how much matrices miss the group.
+        """Compute the residuals of matrices in the equations of the group.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class MatrixGroup:
         Returns
         -------
         ndarray (...)
-            Defects, 0 for elements of the group.
+            Residuals, 0 for elements of the group.
         """
         return self._misses(checks.finite_numbers("X", X, self.size, self.size))
 
@@ -274,7 +274,7 @@ class MatrixGroup:
 
         Notes
         -----
-        The exponential need not reach all of a group.
+        The exponential map may not be surjective.
 
         References
         ----------
@@ -291,26 +291,26 @@ class MatrixGroup:
 
 
 class _ClosedForm(MatrixGroup):
-    """SO(3) or SE(3): batches, and closed forms; the functions of the group in screws.groups."""
+    """SO(3) or SE(3), with batches and closed forms: the functions of the group in screws.groups."""
 
     @property
     def _functions(self):
         return se3 if self.size == 4 else so3
 
     def exp(self, x: ArrayLike) -> np.ndarray:
-        """exp (..., n, n) of vectors (..., d)."""
+        """Return exp (..., n, n) of vectors (..., d)."""
         return self._functions.exp(np.asarray(x, dtype=float))
 
     def log(self, X: ArrayLike) -> np.ndarray:
-        """log (..., d) of elements (..., n, n), by angles up to pi; at pi either of the two."""
+        """Return log (..., d) of elements (..., n, n), with angles up to pi; at pi either of the two vectors."""
         return self._functions.log(self.element("X", X))
 
     def dexp_inv(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """dexp_x^-1 y (..., d)."""
+        """Return dexp_x^-1 y (..., d)."""
         return self._functions.dexp_inv(x, y)
 
     def inverse(self, X: np.ndarray) -> np.ndarray:
-        """X^-1 (..., n, n)."""
+        """Return X^-1 (..., n, n)."""
         return self._functions.inverse(X)
 
     def Ad(self, X: ArrayLike) -> np.ndarray:
@@ -326,7 +326,7 @@ def _largest(A):
 
 
 def _misses_inverses(X):
-    """1 for matrices without an inverse, 0 for others."""
+    """Return 1 for singular matrices, 0 for others."""
     return 1.0 * (np.linalg.det(X) == 0.0)
 
 
@@ -360,7 +360,7 @@ SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions)
 
 
 def general_linear(n: int) -> MatrixGroup:
-    """Return GL(n), the group of all real matrices (n, n) that have an inverse.
+    """Return GL(n), the group of invertible real matrices (n, n).
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def special_linear(n: int) -> MatrixGroup:
     Returns
     -------
     MatrixGroup
-        Group SL(n). Matrices of its algebra sl(n) have the trace 0.
+        Group SL(n). Matrices of its algebra sl(n) have trace 0.
     """
     n = checks.count("n", n, 2)
     units = np.eye(n * n).reshape(n, n, n, n)                                               # units[i, j] is E_ij
@@ -397,7 +397,7 @@ def special_linear(n: int) -> MatrixGroup:
 
 
 def special_orthogonal(n: int) -> MatrixGroup:
-    """Return SO(n), the group of rotations of n dimensions.
+    """Return SO(n), the group of rotations in n dimensions.
 
     Parameters
     ----------
@@ -418,7 +418,7 @@ def special_orthogonal(n: int) -> MatrixGroup:
 
 
 def special_euclidean(n: int) -> MatrixGroup:
-    """Return SE(n), the group of rotations and displacements of n dimensions.
+    """Return SE(n), the group of rigid motions in n dimensions.
 
     Parameters
     ----------

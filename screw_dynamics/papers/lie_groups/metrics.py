@@ -1,7 +1,7 @@
-"""Riemannian metrics on matrix groups that translations leave as they are; [PK] (11) to (15), (18).
+"""Invariant Riemannian metrics on matrix groups; [PK] (11) to (15), (18).
 
-A metric is an inner product on the algebra, a symmetric positive-definite Q (d, d), taken of X^-1 X' everywhere
-(left-invariant) or of X' X^-1 (right-invariant). The inertia of a rigid body is one, of twists in its frame."""
+A metric is an inner product on the algebra, a symmetric positive-definite Q (d, d), of X^-1 X' at every X
+(left-invariant) or of X' X^-1 (right-invariant). An example is the inertia of a rigid body, for twists in its frame."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -77,7 +77,7 @@ def inner(group: MatrixGroup, Q: ArrayLike, X: ArrayLike, A: ArrayLike, B: Array
 
 
 def metric(group: MatrixGroup, Q: ArrayLike) -> np.ndarray:
-    """Q as an array (d, d). Raises ValueError unless it is symmetric and positive-definite."""
+    """Return Q as an array (d, d). Raises ValueError unless it is symmetric and positive-definite."""
     d = group.dimension
     Q = checks.finite_numbers("Q", Q, d, d).astype(float)
     if Q.shape != (d, d) or np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max():
@@ -135,8 +135,8 @@ def bi_invariant_forms(group: MatrixGroup) -> np.ndarray:
 
     Notes
     -----
-    On SO(3) these forms are the multiples of 1. On SE(3) the basis has two forms, which span Klein's and Killing's. No
-    combination of the two is definite: SE(3) has no bi-invariant metric.
+    On SO(3) these forms are the multiples of 1. On SE(3) the basis has two forms, which span the Klein and Killing
+    forms. No linear combination is definite: SE(3) has no bi-invariant metric.
     """
     d = group.dimension
     ad = group.ad(np.eye(d))

@@ -1,5 +1,5 @@
-"""Curves of minimum acceleration between two elements of SO(3) or SE(3), and splines of these through many; [PK] (21)
-to (23)."""
+"""Minimum-acceleration curves between two elements of SO(3) or SE(3), and minimum-acceleration splines; [PK] (21) to
+(23)."""
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
@@ -56,8 +56,8 @@ def minimum_acceleration(group: MatrixGroup, X0: ArrayLike, V0: ArrayLike, X1: A
     Notes
     -----
     "components" is A = V' as in (21), the derivative of a twist's components in the body frame. On SE(3) it is not 0
-    where a body turns while its origin goes straight. "covariant" is A = V' - Q^-1 ad_V^T Q V, the acceleration in the
-    metric itself, which is 0 along geodesics. Both give the same curve on SO(3) if Q is a multiple of 1.
+    if a body rotates while its origin moves straight. "covariant" is A = V' - Q^-1 ad_V^T Q V, the acceleration in the
+    metric, which is 0 along geodesics. Both give the same curve on SO(3) if Q is a multiple of 1.
 
     References
     ----------
@@ -77,9 +77,9 @@ def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike 
     group : MatrixGroup
         SO3 or SE3.
     poses : array_like (N + 1, n, n)
-        Elements to pass. Neighbors are to be less than half a turn apart.
+        Elements on the curve. Consecutive ones must be less than half a turn apart.
     times : array_like (N + 1,)
-        Times of the elements in s, increasing.
+        Increasing times of the elements in s.
     Q : array_like (d, d), optional
         Metric: a symmetric positive-definite matrix. By default the identity.
     ends : tuple of two array_like (d,), optional
@@ -94,8 +94,8 @@ def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike 
     Returns
     -------
     Curve
-        Curve with the least integral of A^T Q A / 2 of all. It is twice continuously differentiable, and of minimum
-        acceleration between neighboring elements.
+        Curve with the least integral of A^T Q A / 2. It is twice continuously differentiable, and a
+        minimum-acceleration curve between consecutive elements.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike 
 
     Notes
     -----
-    For Q = diag(Q_R, b 1) on SE(3) and "covariant" the curve is a spline on SO(3) beside SciPy's cubic spline.
-    Otherwise the boundary problems of all segments are solved at once.
+    For Q = diag(Q_R, b 1) on SE(3) and "covariant" the curve is a spline on SO(3) with SciPy's cubic spline of
+    positions. Otherwise the boundary value problems of all segments are solved together.
 
     References
     ----------
@@ -137,7 +137,7 @@ def _spline(group, poses, times, Q, ends, acceleration, side, tolerance):
 
 
 def _through(group, poses, times):
-    """poses (N + 1, n, n) and times (N + 1,) as arrays."""
+    """Return poses (N + 1, n, n) and times (N + 1,) as arrays, checked."""
     poses = group.element("poses", poses)
     times = checks.finite_numbers("times", times).astype(float)
     if poses.ndim != 3 or times.shape != poses.shape[:1] or len(times) < 2:

@@ -1,8 +1,8 @@
-"""Curves on SE(3) for metrics that keep turning and displacement apart: Q = diag(Q_R, b 1), as the inertia of a body
+"""Curves on SE(3) for metrics that separate rotation and translation: Q = diag(Q_R, b 1), such as the inertia of a body
 about its center of mass.
 
-Geodesics are geodesics of Q_R on SO(3) beside straight lines, curves of minimum covariant acceleration those on SO(3)
-beside cubic splines: with p the position, R^T p'' is the linear part of the covariant acceleration."""
+Geodesics are geodesics of Q_R on SO(3) with straight lines. Curves of minimum covariant acceleration are those on SO(3)
+with cubic splines: for the position p, R^T p'' is the linear part of the covariant acceleration."""
 import numpy as np
 from scipy.interpolate import CubicSpline
 
@@ -11,16 +11,16 @@ from .groups import SE3
 
 
 def rotational(Q: np.ndarray) -> np.ndarray | None:
-    """Q_R (3, 3) of a metric on SE(3) that is split so; None for others."""
+    """Return Q_R (3, 3) of a metric on SE(3) of this form; None for others."""
     b, size = Q[5, 5], np.abs(Q).max()
     apart = np.abs(Q[:3, 3:]).max() <= 1e-14 * size and np.abs(Q[3:, 3:] - b * np.eye(3)).max() <= 1e-14 * size
     return Q[:3, :3] if apart else None
 
 
 class SplitCurve(Curve):
-    """A curve on SO(3) beside positions, a piecewise polynomial of time.
+    """A curve on SO(3) with positions, a piecewise polynomial of time.
 
-    mass: b; order: that of the derivative whose square the cost of `rotation` has too, 1 or 2."""
+    mass: b; order: of the derivative whose square is in the cost of `rotation`, too, 1 or 2."""
 
     def __init__(self, rotation: Curve, position: CubicSpline, mass: float, order: int, side: str):
         self.group, self.rotation, self.position = SE3, rotation, position

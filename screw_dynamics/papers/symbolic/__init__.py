@@ -1,4 +1,4 @@
-"""Symbolic equations of motion and kinematics of small robots: the kernels of the package, run on SymPy's symbols.
+"""Symbolic equations of motion and kinematics of small robots: the package's kernels, run on SymPy symbols.
 
 SymPy is an extra: pip install "screw_dynamics[symbolic]". It is imported with this module, not with the package.
 May import robot and all packages below it; only this package imports SymPy."""

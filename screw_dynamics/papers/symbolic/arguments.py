@@ -1,4 +1,4 @@
-"""The arguments of `equations_of_motion`, checked and made into symbols: gravity, coordinates, and bodies."""
+"""Arguments of `equations_of_motion`, checked and converted to symbols: gravity, coordinates, and bodies."""
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -18,7 +18,9 @@ from .scalar import Scalar, each_number
 
 
 def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, Any], sympy.Expr]) -> list[sympy.Expr]:
-    """Gravity (3,) of expressions, from three or one; `usual` is the robot's own, `make` reads an entry."""
+    """Return gravity (3,) as expressions, from three numbers or a magnitude.
+
+    usual: the robot's own gravity; make: a function that reads an entry."""
     if gravity is None:
         return simple(list(map(float, usual)))
     given = np.array(gravity, dtype=object)
@@ -62,11 +64,11 @@ def rate(x: sympy.Symbol) -> sympy.Symbol:
 
 
 def _symbols(what, given, usual):
-    """Return a symbol for each of the `usual` names: these, the given ones, or numbered ones of a given name."""
+    """Return a symbol for each default name: of that name, the given symbols, or numbered ones of a given name."""
     names: list[Any] = []
     if given is None:
         for name in usual:
-            while name in names:                                # two names may differ in odd characters alone
+            while name in names:                                # two names may differ only in special characters
                 name += "_"
             names.append(name)
     elif isinstance(given, (str, sympy.Symbol)):
@@ -80,7 +82,7 @@ def _symbols(what, given, usual):
 
 
 def checked_bodies(bodies: Any) -> list[Placed]:
-    """Return a list of Placed bodies, checked. Raises ValueError for any other."""
+    """Return a list of Placed bodies, checked. Raises ValueError for other types."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
         raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")
@@ -92,10 +94,10 @@ def checked_bodies(bodies: Any) -> list[Placed]:
 
 
 def link_of(body: Placed) -> Link:
-    """Return the Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have
-    none."""
+    """Return the Link of a Placed body in the body's own frame: a frame on the joint's axis would require comparisons,
+    which symbols do not have."""
     def tidy(x):
-        y = sympy.expand(x.x)                                   # what rounding left where it should be 0
+        y = sympy.expand(x.x)                                   # rounding errors where it should be 0
         return Scalar(x.algebra, sympy.Integer(0) if y.is_Float and abs(y) < x.algebra.tolerance else y)
     return Link(body.parent, body.coordinate, body.X, body.M, each_number(tidy, joint(body.B, body.X)),
                 body.armature if isinstance(body.armature, Scalar) else body.M.mass.algebra.scalar(body.armature))
@@ -103,13 +105,13 @@ def link_of(body: Placed) -> Link:
 
 def parallel_families(links: Sequence[Link], pose_sources: Sequence[PoseSource],
                       q: Sequence[sympy.Symbol]) -> list[list[tuple]]:
-    """(rate, q) of all joints that turn by an angle, those that are parallel whatever the state together."""
+    """Return lists of (rate, q) of all revolute joints, one list for joints that are always parallel."""
     families, family_of, axis = [], {0: None}, {0: None}
     for i, link in enumerate(links[1:], start=1):
         w, R = link.X.angular, link.E.R0 + link.E.R1                # R: from body i to its parent, at q = 0
         family, outer = family_of[link.parent], axis[link.parent]
         kind, number = (pose_sources[i].kind, pose_sources[i].start) if pose_sources else (COORDINATE, link.coordinate)
-        if kind in (SPHERICAL, FREE):                               # no axis of its body stays parallel to one before
+        if kind in (SPHERICAL, FREE):                               # no axis of its body stays parallel to others
             family = outer = None
         elif kind != INNER and link.E.rate != 0:
             if outer is None or any(_nonzero(x) for x in cross(R @ w, outer)):

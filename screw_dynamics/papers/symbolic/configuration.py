@@ -1,4 +1,4 @@
-"""Configurations of Lie-group joints in symbols: where their quaternions are, and how their numbers change."""
+"""Symbolic configurations of Lie-group joints: positions of their quaternions in q, and their rates."""
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -8,20 +8,21 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 def by_joint(numbers: Iterable[Any], joints: Sequence[tuple[str, str]], of: Callable = identity) -> list[list[Any]]:
-    """Numbers joint by joint, (name, kind), as many for each as of(kind) has: those of q, or with `motions` those of
+    """Return numbers joint by joint, (name, kind), with of(kind) numbers each: those of q, or with `motions` those of
     velocities."""
     rest = iter(numbers)
     return [[next(rest) for _ in of(kind)] for _, kind in joints]
 
 
 def quaternions(q: Sequence[Any], joints: Sequence[tuple[str, str]]) -> list[Sequence[Any]]:
-    """Return the numbers x y z w of each joint that has them, (name, kind), among q."""
+    """Return the numbers x y z w among q of each joint with a quaternion, (name, kind)."""
     return [own[QUATERNION] for own, (_, kind) in zip(by_joint(q, joints), joints, strict=True)
             if kind in ("spherical", "free")]
 
 
 def rates(q: Sequence[Any], v: Sequence[Any], joints: Sequence[tuple[str, str]]) -> list[Any]:
-    """q' (nq): v, but p' = R v and r' = r w / 2 for a position p and a quaternion r, w and v the joint's velocities."""
+    """Return q' (nq): v, or p' = R v and r' = r w / 2 for a position p and a quaternion r, with the joint's velocities
+    w, v."""
     found = []
     for own, given, (_, kind) in zip(by_joint(q, joints), by_joint(v, joints, motions), joints, strict=True):
         if kind == "free":
@@ -34,6 +35,6 @@ def rates(q: Sequence[Any], v: Sequence[Any], joints: Sequence[tuple[str, str]])
 
 
 def _turn(quaternion, w):
-    """Return the rate of a quaternion x y z w that turns at w in its own frame."""
+    """Return the rate of a quaternion x y z w with the body-fixed angular velocity w."""
     u, s = Vec3(*quaternion[:3]), quaternion[3]
     return [*(0.5 * (s * w + cross(u, w))), -0.5 * (u @ w)]

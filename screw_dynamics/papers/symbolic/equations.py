@@ -1,4 +1,4 @@
-"""Equations of motion in symbols, from the same kernels that compute them in numbers."""
+"""Symbolic equations of motion, from the same kernels as numerical ones."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -37,28 +37,28 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
                         velocities: str | sympy.Symbol | Iterable[str | sympy.Symbol] | None = None,
                         simplify: bool | Callable[[sympy.Expr], sympy.Expr] = True, exact: bool = True,
                         tolerance: float = TOLERANCE) -> "EquationsOfMotion":
-    """Return the equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
+    """Return the symbolic equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot, an EquationsOfMotion.
 
-    robot: a Robot, a Model, or a list of Placed bodies (screw_dynamics.model), the world first, whose numbers are
-    SymPy's and names of symbols. gravity: three numbers, expressions or names of symbols in m/s^2, resolved in the root
-    frame; or one such for gravity of that size in the direction that the robot has it; unless given, a Robot's own,
-    for a Model (0, 0, -9.81).
+    robot: a Robot, a Model, or a list of Placed bodies (screw_dynamics.model), the world first, with SymPy numbers and
+    names of symbols. gravity: three numbers, expressions or names of symbols in m/s^2, resolved in the root frame, or
+    one for the magnitude of gravity in the robot's direction. By default it is the Robot's own, for a Model (0, 0,
+    -9.81).
 
-    parameters: {link: {quantity: value}} replaces numbers of the model; a value is made of numbers, SymPy expressions
-    and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the center of mass, (3, 3), its six
-    entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint's in the link's frame, and its
-    "armature", unless the joint is on a group. Of any link: "origin" (3,) and "orientation" (3, 3) in the frame of the
-    body that carries it, at q = 0. What is fixed to a link is part of its mass, com and inertia.
+    parameters: {link: {quantity: value}} replaces numbers of the model. Values are numbers, SymPy expressions and names
+    of symbols. Quantities of a moving link: "mass"; "com" (3,); "inertia" about the center of mass, (3, 3), its six
+    entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint screw in the link's frame, and
+    "armature", except for Lie-group joints. Quantities of any link: "origin" (3,) and "orientation" (3, 3) in the frame
+    of its parent body, at q = 0. Links that are fixed to a link are included in its mass, com and inertia.
 
-    coordinates: nq names or symbols, or one name from which they are numbered, "q" for q_1, q_2 ...; unless given, q_
-    and the joint's name, and for Lie-group joints that of the number: q_ball_qx, q_base_x. velocities: n, alike; unless
-    given, qd_1 for q_1, and v_ball_rx for Lie-group joints (v_1, v_2 ... where coordinates are numbered). Accelerations
-    are called qdd_1, vd_1. Symbols of quaternions stand for unit ones unless simplify is False.
+    coordinates: nq names or symbols, or one name that is numbered, "q" for q_1, q_2 ...; by default q_ and the joint's
+    name, and for Lie-group joints that of the number: q_ball_qx, q_base_x. velocities: n, likewise; by default qd_1 for
+    q_1, and v_ball_rx for Lie-group joints (v_1, v_2 ... if coordinates are numbered). Accelerations are named qdd_1,
+    vd_1. Symbols of quaternions denote unit ones unless simplify is False.
 
-    exact: floats within `tolerance` (times the largest of their vector or matrix) of a simple fraction, or of the root
-    of one, become that; False takes only integers for exact. simplify: True expands and collects terms, by rules that
-    end soon for robots of a few joints; False leaves the formulas nested as the recursion builds them, for larger ones;
-    a function, such as sympy.trigsimp, is applied to each collected entry."""
+    exact: True to replace floats within `tolerance` (times the largest of their vector or matrix) of a simple fraction,
+    or of the root of one, by that; False to replace only integers. simplify: True expands and collects terms, by rules
+    that terminate soon for robots of a few joints; False leaves the formulas nested as in the recursion, for larger
+    robots; a function, such as sympy.trigsimp, is applied to each collected entry."""
     if number("tolerance", tolerance, 0.0) >= 1.0:
         raise ValueError(f"tolerance {tolerance!r} must be in [0, 1)")
     exact = flag("exact", exact)
@@ -84,16 +84,16 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
 
 
 class Mechanism(NamedTuple):
-    """The data of a robot that kernels read, all numbers Scalars of one algebra, and (name, kind) of its joints."""
+    """Data of a robot for kernels, all numbers Scalars of one algebra, and (name, kind) of its joints."""
 
     links: list[Link]
     frames: Mapping[str, Frame]
-    pose_sources: list[PoseSource]                 # none unless there are Lie-group joints
+    pose_sources: list[PoseSource]                 # empty without Lie-group joints
     joints: list[tuple[str, str]]
 
 
 def _read(robot, gravity, parameters, algebra, exact):
-    """Return the Mechanism of a robot, of expressions."""
+    """Return the Mechanism of a robot, with expressions."""
     def number(what, x):
         return given.entry(what, x, algebra.tolerance, exact)
     if isinstance(robot, (facade.Robot, Model)):
@@ -114,11 +114,11 @@ def _read(robot, gravity, parameters, algebra, exact):
 
 
 class EquationsOfMotion:
-    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; each result is computed at its first use.
+    """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy symbols. Each result is computed at its first use.
 
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
     Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods. For Lie-group joints
-    qd are the velocities of docs/group_joints.md and qdd their rates, C as there, and q' is `q_rates`."""
+    qd are the velocities of docs/group_joints.md, qdd their rates, C as there, and q' is `q_rates`."""
 
     def __init__(self, q: Sequence[sympy.Symbol], qd: Sequence[sympy.Symbol], qdd: Sequence[sympy.Symbol],
                  parameters: Iterable[sympy.Symbol], mechanism: Mechanism, algebra: Expressions | Polynomials,
@@ -151,7 +151,7 @@ class EquationsOfMotion:
 
     @lazy
     def C(self) -> sympy.ImmutableMatrix:
-        """The Coriolis matrix (n, n): M' - 2 C is skew."""
+        """The Coriolis matrix (n, n), for which M' - 2 C is skew-symmetric."""
         return self._evaluate(CORIOLIS_MATRIX, 2)
 
     @lazy
@@ -161,28 +161,28 @@ class EquationsOfMotion:
 
     @lazy
     def tau(self) -> sympy.ImmutableMatrix:
-        """The efforts (n, 1) that the motion takes, by the recursive Newton-Euler algorithm; [MD] (66), (67)."""
+        """The efforts (n, 1) of the motion, by the recursive Newton-Euler algorithm; [MD] (66), (67)."""
         return self._evaluate(INVERSE_DYNAMICS, 3)
 
     @lazy
     def kinetic_energy(self) -> sympy.Expr:
-        """T, J."""
+        """The kinetic energy T, J."""
         return self._evaluate(KINETIC_ENERGY, 2)[0]
 
     @lazy
     def potential_energy(self) -> sympy.Expr:
-        """U, J; 0 where a mass lies at the root frame's origin."""
+        """The potential energy U, J; it is 0 for a mass at the root frame's origin."""
         return self._evaluate(POTENTIAL_ENERGY, 1)[0]
 
     # --------------------------------------------------------------------------------------------- kinematics
     @lazy
     def q_rates(self) -> sympy.ImmutableMatrix:
-        """q' (nq, 1): qd, but for Lie-group joints, of which R' = R w~ and p' = R v make the numbers change."""
+        """The rates q' (nq, 1): qd, or for Lie-group joints the rates of their numbers from R' = R w~ and p' = R v."""
         q, qd = self._scalars(2)
         return self._written(np.array(rates(q, qd, self._mechanism.joints), dtype=object))
 
     def forward_kinematics(self, link: str, reference: str | None = None) -> sympy.ImmutableMatrix:
-        """Return the pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
+        """Return the pose (4, 4) of a link in the frame of a reference link, by default the root; [MK] (8)."""
         return self._evaluate(FORWARD_KINEMATICS, 1, self._target(link, reference))
 
     def jacobian(self, link: str, representation: str = "body", reference: str | None = None) -> sympy.ImmutableMatrix:
@@ -196,27 +196,27 @@ class EquationsOfMotion:
 
     # --------------------------------------------------------------------------------------------- print
     def text(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
-        """Return the entries of these results, of "M", "C", "g", "tau" and "q_rates", that are not 0, as text; floats
-        to so many digits."""
+        """Return the nonzero entries of these results, of "M", "C", "g", "tau" and "q_rates", as text, with `digits`
+        digits of floats."""
         return printing.text(self, _results(results), digits)
 
     def latex(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
-        """Return the entries of these results as an align* environment of LaTeX; results and digits as for text."""
+        """Return the nonzero entries of these results as a LaTeX align* environment; results and digits as in text."""
         return printing.latex(self, _results(results), digits)
 
     def python(self, name: str = "inverse_dynamics", results: str | Iterable[str] = "tau", module: str = "math") -> str:
-        """Return the source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
+        """Return the source of a Python function with a given name, which requires only the module, "math" or "numpy".
 
-        results: "M", "C", "g", "tau", "q_rates" or several. Its arguments are those of q, qd and qdd that they are
-        functions of, then all parameters in their order; it returns lists, of lists for a matrix, or arrays with
-        "numpy"; a tuple of them for several results. Common subexpressions are computed once."""
+        results: "M", "C", "g", "tau", "q_rates" or several. The function's arguments are those of q, qd and qdd on
+        which the results depend, then all parameters in their order. It returns lists, of lists for a matrix, or arrays
+        with "numpy"; a tuple of them for several results. Common subexpressions are computed once."""
         one_of("module", module, printing.PRINTERS)
         given.symbol(name, "the function's name")
         return printing.python(self, name, _results(results), module, several=not isinstance(results, str))
 
     def function(self, results: str | Iterable[str] = "tau", module: str = "math",
                  name: str = "inverse_dynamics") -> Callable:
-        """Return the function whose source `python` gives."""
+        """Return the function with the source of `python`."""
         namespace: dict[str, Any] = {}
         exec(compile(self.python(name, results, module), f"<{name}>", "exec"), namespace)
         return namespace[name]
@@ -232,8 +232,8 @@ class EquationsOfMotion:
         return [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
 
     def _written(self, out):
-        """Return the matrix of an array of numbers and Scalars."""
-        written = {}                                            # equal entries, as in a symmetric matrix, are one
+        """Return the matrix from an array of numbers and Scalars."""
+        written = {}                                            # equal entries, as of symmetric matrices, are one
         for x in map(self._algebra.element, out.flat):
             if x not in written:
                 y = self._algebra.expression(x)

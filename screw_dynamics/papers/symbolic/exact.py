@@ -1,18 +1,18 @@
-"""Floats as the exact numbers that they stand for: 0.30000000000000004 is 3/10, and 0.7071067811865476 is sqrt(2)/2."""
+"""Exact numbers from floats: 0.30000000000000004 is 3/10, and 0.7071067811865476 is sqrt(2)/2."""
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import sympy
 
-TOLERANCE = 1e-14           # of the largest number of a vector or matrix: some roundings
+TOLERANCE = 1e-14           # relative to the largest number of a vector or matrix: some rounding errors
 DENOMINATOR = 1000          # fractions up to this denominator are simple ...
 DIGITS = 10                 # ... and so are decimals up to so many digits ...
 SQUARE = 100                # ... and the roots of fractions up to this denominator
 
 
 def fraction_of(x: int | float | sympy.Float) -> sympy.Rational:
-    """Return an int or a float of Python or SymPy as the very fraction that it is."""
+    """Return an int or a float of Python or SymPy as a fraction of exactly the same value."""
     return sympy.Integer(x) if isinstance(x, int) else sympy.Rational(*float(x).as_integer_ratio())
 
 
@@ -40,8 +40,8 @@ def _simple(x, error, fractions):
 
 
 def simple(numbers: Sequence[float], tolerance: float = TOLERANCE, fractions: bool = True) -> list[sympy.Expr]:
-    """Return the numbers of one vector or matrix as SymPy's: exact where one that is simple is near, else floats.
+    """Return the numbers of a vector or matrix as SymPy numbers: exact if a simple number is near, else floats.
 
-    Near is within `tolerance` times the largest of them. Without `fractions` only integers are taken for exact."""
+    Near is within `tolerance` times the largest of them. Without `fractions` only integers are exact."""
     error = tolerance * max((abs(float(x)) for x in numbers), default=0.0)
     return [_simple(float(x), error, fractions) for x in numbers]

@@ -1,4 +1,4 @@
-"""A model's numbers as SymPy's, with symbols in the place of those that the caller names."""
+"""A model's numbers as SymPy numbers, with symbols for those that the caller names."""
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -27,7 +27,7 @@ BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "armature": (), "screw": (6,
 
 
 def symbol(name: str, what: str = "a symbol's name") -> sympy.Symbol:
-    """Return the SymPy symbol of a name that Python could use too."""
+    """Return the SymPy symbol of a name that is a valid Python identifier."""
     if not (isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name)):
         raise ValueError(f"{what} must be made of letters, digits and _, not {name!r}")
     return sympy.Symbol(name)
@@ -45,7 +45,8 @@ def entry(what: str, x: Any, tolerance: float, fractions: bool) -> sympy.Expr:
 
 
 def _array(what, shape, x, number):
-    """Numbers, expressions and names in the shape of a quantity; an inertia may be 3 principal or 6 upper entries."""
+    """Return numbers, expressions and names in the shape of a quantity. An inertia may be 3 principal or 6 upper
+    entries."""
     x = x.tolist() if isinstance(x, sympy.MatrixBase) else x
     a = np.array(x, dtype=object)
     if what.endswith("inertia") and a.shape in ((3,), (6,)):
@@ -81,34 +82,34 @@ def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
 
 
 def body_parameters(M: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, center of mass (3,), and rotational inertia about it (3, 3) of a (6, 6) inertia."""
+    """Return mass, center of mass (3,), and rotational inertia about it (3, 3) from a (6, 6) inertia."""
     mass, moment = M[5, 5], np.array([M[2, 4], M[0, 5], M[1, 3]])
     d = moment / mass if mass > 0.0 else moment
     return mass, d, M[:3, :3] - mass * (d @ d * np.eye(3) - np.outer(d, d))
 
 
 class Numbers:
-    """Reads the numbers of a model, and lets parameters take their place; all as elements of `algebra`."""
+    """Reader of a model's numbers, which parameters may replace; all results are elements of `algebra`."""
 
     def __init__(self, algebra: Expressions, parameters: Mapping[str, Mapping[str, np.ndarray]],
                  fractions: bool) -> None:
         self.algebra, self.parameters, self.fractions = algebra, parameters, fractions
 
     def lift(self, values: Iterable[Any]) -> list[Scalar]:
-        """Numbers or expressions as scalars of the algebra."""
+        """Return numbers or expressions as scalars of the algebra."""
         return [self.algebra.scalar(x) for x in values]
 
     def read(self, numbers: Any) -> list[Scalar]:
-        """Floats of one vector or matrix as scalars."""
+        """Return floats of one vector or matrix as scalars."""
         return self.lift(simple(np.ravel(numbers).tolist(), self.algebra.tolerance, self.fractions))
 
     def quantity(self, link: str | None, name: str, numbers: Any) -> list[Scalar]:
-        """Return a quantity of a link: the parameter, or else the model's numbers."""
+        """Return a quantity of a link: the parameter, or by default the model's numbers."""
         given = self.parameters.get(link, {})
         return self.lift(given[name].flat) if name in given else self.read(numbers)
 
     def twist(self, x: list[Scalar]) -> Twist:
-        """Six scalars as a screw."""
+        """Return six scalars as a screw."""
         return Twist(Vec3(*x[:3]), Vec3(*x[3:]))
 
     def screw(self, link: str, X: np.ndarray) -> Twist:
@@ -118,7 +119,7 @@ class Numbers:
         return self.twist(self.read(X[:3]) + self.read(X[3:]))
 
     def pose(self, link: str | None, C: np.ndarray) -> Pose:
-        """Return the pose of a link in the body that carries it."""
+        """Return the pose of a link in its parent body."""
         R, p = self.quantity(link, "orientation", C[:3, :3]), self.quantity(link, "origin", C[:3, 3])
         return Pose(Rotation(Vec3(*R[:3]), Vec3(*R[3:6]), Vec3(*R[6:])), Vec3(*p))
 
@@ -139,7 +140,7 @@ _UNITS = [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)]
 
 
 def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> list[Placed]:
-    """Return one Placed body for each slot, as Model.placed for floats; gravity (3,) consists of expressions."""
+    """Return one Placed body for each slot, as Model.placed does for floats; gravity (3,) has expressions."""
     still, here = (each_number(numbers.algebra.scalar, x) for x in (zero(Twist, 0.0), identity(0.0)))
     up = Vec3(*(-x for x in numbers.lift(gravity)))
     rows = [Placed(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia), here)]
@@ -172,10 +173,10 @@ def frames(model: Model, numbers: Numbers) -> list[Frame]:
 
 
 def named_parameters(model: Robot | Model, links: Iterable[str] | None = None) -> tuple[dict, dict]:
-    """Symbols for what the bodies of a model weigh, as `equations_of_motion` takes them, and their values.
+    """Return symbols for the inertial parameters of a model's bodies, for `equations_of_motion`, and their values.
 
-    Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for the i-th link that moves;
-    and {symbol: number}. What is 0 in the model stays 0. links: which ones; all that move unless named."""
+    Two dictionaries: {link: {"mass", "com", "inertia"}} with m_i, c_ix ... and I_ixx ... for the i-th moving link; and
+    {symbol: number}. Zeros of the model stay 0. links: names of links; by default all that move."""
     model = getattr(model, "model", model)
     parameters, values = {}, {}
 

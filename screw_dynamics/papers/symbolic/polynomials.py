@@ -1,7 +1,7 @@
-"""Polynomials in sines and cosines of the joint angles: in which the equations of motion of any robot are written.
+"""Polynomials in sines and cosines of joint angles, for the equations of motion of any robot.
 
 Sparse polynomials add and multiply much faster than expressions, are always expanded, and s^2 + c^2 = 1 makes them
-unique; so no search for simplifications is needed. `expression` writes one in the shortest of three forms."""
+unique: no search for simplifications is needed. `expression` writes a polynomial in the shortest of three forms."""
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,18 +13,18 @@ from .exact import fraction_of, simple_fraction
 from .scalar import Scalar
 from .terms import add, common_factors, multiplied_in, product, waves
 
-FACTORS = 24        # coefficients of up to so many terms are factored
-SUMS = 2000         # polynomials of up to so many terms are tried with sines and cosines of sums of angles
+FACTORS = 24        # coefficients with at most so many terms are factored
+SUMS = 2000         # polynomials with at most so many terms are tried with sines and cosines of sums of angles
 
 
 class Polynomials:
     """The ring of polynomials with rational coefficients in parameters, coordinates, and sines and cosines of angles.
 
-    expressions: what may come in. coordinates: symbols q; rates: qd and qdd. families: pairs (rate, q) for the angles
-    rate * q, those about parallel axes together, since their sums are worth a try. quaternions: x y z w among the
-    coordinates, of unit length: w^2 = 1 - x^2 - y^2 - z^2 makes polynomials unique. Where the expressions hold floats,
-    results hold floats too; `tolerance`, times the largest coefficient, is how far one may be from the simple number
-    that it becomes, an integer if not `fractions`."""
+    expressions: all possible inputs. coordinates: symbols q; rates: qd and qdd. families: pairs (rate, q) for the
+    angles rate * q, grouped by parallel axes, as their sums may simplify results. quaternions: x y z w among the
+    coordinates, of unit length: w^2 = 1 - x^2 - y^2 - z^2 makes polynomials unique. If the expressions have floats,
+    results have floats, too. `tolerance`, times the largest coefficient, is the largest distance of a float from the
+    simple number that replaces it, an integer if not `fractions`."""
 
     def __init__(self, expressions: Iterable[sympy.Expr], coordinates: Sequence[sympy.Symbol],
                  rates: Sequence[sympy.Symbol], families: Iterable[Iterable[tuple]],
@@ -65,8 +65,7 @@ class Polynomials:
         return element
 
     def _squares(self, generators):
-        """Return the squares of the generators whose square is not free, {place: square}: of a sine, and of the root of
-        a number."""
+        """Return {place: square} of the generators whose square is replaced: of a sine, and of the root of a number."""
         squares = {}
         for place, x in enumerate(generators):
             if x.func is sympy.sin and sympy.cos(x.args[0]) in self._place:
@@ -75,7 +74,7 @@ class Polynomials:
                 squares[place] = self.ring(QQ.from_sympy(x.base))
         return squares
 
-    # --------------------------------------------------------------------------------------------- what kernels need
+    # --------------------------------------------------------------------------------------------- kernel interface
     def element(self, x: Any) -> PolyElement:
         """Return a number, an expression or a Scalar, as an element of the ring."""
         if isinstance(x, Scalar):
@@ -91,7 +90,7 @@ class Polynomials:
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
 
     def multiply(self, a: PolyElement, b: PolyElement) -> PolyElement:
-        """Return the product, with no square of a sine."""
+        """Return the product, without squares of sines."""
         return _reduced(a * b, self._relations)
 
     @staticmethod
@@ -102,10 +101,10 @@ class Polynomials:
         return a.quo_ground(b.LC)
 
     def sincos(self, angle: PolyElement) -> tuple[PolyElement, PolyElement]:
-        """Sine and cosine of an angle: generators, but of 0."""
+        """Return sine and cosine of an angle: generators, except for the angle 0."""
         return self._sincos[angle] if angle else (self.ring.zero, self.ring.one)
 
-    # --------------------------------------------------------------------------------------------- writing it down
+    # --------------------------------------------------------------------------------------------- expressions
     def expression(self, p: PolyElement) -> sympy.Expr:
         """Return an element in the shortest of three forms: without squares of sines, without squares of cosines, or
         with sines and cosines of sums of angles."""
@@ -120,7 +119,7 @@ class Polynomials:
         return min(forms, key=sympy.count_ops)
 
     def _rounded(self, p):
-        """Coefficients without what rounding left in them."""
+        """Return p with rounding errors removed from its coefficients."""
         if not (self.inexact and p):
             return p
         error = self.tolerance * float(max(map(abs, p.values())))
@@ -134,7 +133,7 @@ class Polynomials:
         return rounded
 
     def _split(self, monomial):
-        """Return a monomial as its rates, its sines, cosines and quaternions, and the rest, each by its exponents."""
+        """Return the exponents of a monomial, split into rates; sines, cosines and quaternions; and the rest."""
         turns = self._trigonometric | self._quaternions
         rest = set(range(len(monomial))) - self._rates - turns
         return self._part(monomial, self._rates), self._part(monomial, turns), self._part(monomial, rest)
@@ -147,7 +146,7 @@ class Polynomials:
         return sympy.Mul(*(self.ring.symbols[i] ** e for i, e in enumerate(monomial) if e))
 
     def _products(self, p):
-        """{rates: {product of sines, cosines and quaternions: coefficient}}."""
+        """Return {rates: {product of sines, cosines and quaternions: coefficient}}."""
         found = {}
         for monomial, coefficient in p.items():
             rates, angles, rest = self._split(monomial)
@@ -155,7 +154,7 @@ class Polynomials:
         return found
 
     def _sums(self, p):
-        """{rates: {product of a sine or cosine of a sum of angles for each family: coefficient}}."""
+        """Return {rates: {product of a sine or cosine of a sum of angles for each family: coefficient}}."""
         found, cached = {}, {}
         for monomial, coefficient in p.items():
             rates, angles, rest = self._split(monomial)
@@ -185,7 +184,7 @@ class Polynomials:
 
 
 def _reduced(p, squares):
-    """p with the square of each of these generators {place: square} replaced."""
+    """Return p with the square of each of the generators {place: square} replaced."""
     for place, square in squares.items():
         while any(monomial[place] > 1 for monomial in p):
             low, high = p.ring.zero, p.ring.zero

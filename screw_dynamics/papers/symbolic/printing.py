@@ -1,4 +1,4 @@
-"""Equations of motion as text, as LaTeX and as the source of a Python function."""
+"""Printing of equations of motion as text, LaTeX and Python source."""
 import keyword
 import re
 import textwrap
@@ -13,23 +13,23 @@ from screw_dynamics.checks import whole
 
 from .arguments import rate
 
-INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3, "q_rates": 2}       # how many of q, qd and qdd a result depends on
+INPUTS = {"M": 1, "C": 2, "g": 1, "tau": 3, "q_rates": 2}       # number of q, qd and qdd on which a result depends
 
 
 def _readable(x, digits):
-    """Fractions that are decimals as decimals, but for halves; floats to so many digits."""
+    """Return x with decimal fractions as decimals, except halves, and floats with `digits` digits."""
     new = {r: sympy.Float(sympy.Rational(r), 15) for r in x.atoms(sympy.Rational)
            if r.q > 2 and _is_decimal(r.q)}
     return x.xreplace({f: sympy.Float(f, digits) for f in x.atoms(sympy.Float)} | new)
 
 
 def _is_decimal(denominator):
-    """True if a fraction of this denominator has a short decimal expansion."""
+    """Return True if a fraction with this denominator has a short decimal expansion."""
     return 10**9 % denominator == 0
 
 
 def _entries(equations, results, digits):
-    """(symbol, list of indices, formula) of every entry that is not 0; equal entries of M are one."""
+    """Yield (symbol, list of indices, formula) of every nonzero entry. Equal entries of M are combined."""
     digits = whole("digits", digits, 1)
     for name in results:
         matrix = getattr(equations, name)
@@ -48,7 +48,7 @@ def _subscript(place):
 
 
 def text(equations: Any, results: Iterable[str], digits: int) -> str:
-    """See EquationsOfMotion.text."""
+    """Return the text of EquationsOfMotion.text."""
     lines = [f"M(q) qdd + C(q, qd) qd + g(q) = tau,  q = ({', '.join(map(str, equations.q))})"]
     if list(map(rate, equations.q)) != list(equations.qd):
         lines += textwrap.wrap(f"qd = ({', '.join(map(str, equations.qd))})", 110)
@@ -61,7 +61,7 @@ def text(equations: Any, results: Iterable[str], digits: int) -> str:
 
 
 def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
-    """Return the coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
+    """Return the LaTeX of coordinates and their derivatives: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
     velocities = [v for v in equations.qd if v not in set(map(rate, equations.q))]         # of Lie-group joints
     for x in (*equations.q, *velocities):
@@ -75,7 +75,7 @@ def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
 
 
 def latex(equations: Any, results: Iterable[str], digits: int) -> str:
-    """See EquationsOfMotion.latex."""
+    """Return the LaTeX of EquationsOfMotion.latex."""
     names, heads = latex_names(equations), {"tau": r"\tau", "q_rates": r"\dot{q}"}
     lines = []
     for name, places, formula in _entries(equations, results, digits):
@@ -85,7 +85,7 @@ def latex(equations: Any, results: Iterable[str], digits: int) -> str:
 
 
 class _Exact:
-    """Floats with all their digits, as Python reads them."""
+    """Printer of floats with all digits, as Python reads them."""
 
     def _print_Float(self, x):
         return repr(float(x))
@@ -103,7 +103,7 @@ PRINTERS = {"math": _Math, "numpy": _NumPy}
 
 
 def _identifiers(symbols, taken):
-    """Return a name for each symbol that Python can use, and that is not in `taken`."""
+    """Return a valid Python name for each symbol that is not in `taken`."""
     names, taken = {}, set(taken)
     for x in symbols:
         name = re.sub(r"\W", "_", str(x), flags=re.ASCII)
@@ -116,14 +116,14 @@ def _identifiers(symbols, taken):
 
 
 def python(equations: Any, name: str, results: Iterable[str], module: str, several: bool) -> str:
-    """See EquationsOfMotion.python."""
+    """Return the source of EquationsOfMotion.python."""
     found = [getattr(equations, result) for result in results]
     inputs = max(INPUTS[result] for result in results)
     states = dict(zip(("q", "qd", "qdd"), (equations.q, equations.qd, equations.qdd), strict=True))
     symbols = [x for state in states.values() for x in state] + list(equations.parameters)
     plain = set(_identifiers(symbols, ()).values())
     fresh = (x for x in sympy.numbered_symbols("x") if x not in plain)
-    steps, matrices = sympy.cse(found, symbols=fresh, order="none")         # sorting is slow where formulas are nested
+    steps, matrices = sympy.cse(found, symbols=fresh, order="none")         # sorting is slow for nested formulas
     functions = {type(f).__name__ for x in [x for _, x in steps] + matrices for f in x.atoms(sympy.Function)}
     names = _identifiers(symbols, {*states, *functions, *(str(x) for x, _ in steps), "sqrt", "pi", "array", name})
     printer = PRINTERS[module]({"fully_qualified_modules": False})

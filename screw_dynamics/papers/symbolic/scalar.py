@@ -1,7 +1,7 @@
-"""The scalars on which kernels run to give formulas.
+"""Scalars for kernels that compute formulas.
 
-SymPy's own expressions serve too, but kernels hold constants such as 0.5, and 0.5 * Rational(1, 3) is a float: a
-`Scalar` takes such constants for the exact fractions that they are."""
+Kernels also accept SymPy expressions, but contain constants such as 0.5, and 0.5 * Rational(1, 3) is a float. `Scalar`
+converts such constants to exact fractions."""
 from collections.abc import Callable
 from numbers import Number
 from typing import Any
@@ -30,7 +30,7 @@ class Scalar:
     def _operation(name, swap=False):
         def apply(self, other):
             if isinstance(other, tuple):
-                return NotImplemented           # a value type: it goes on, number by number
+                return NotImplemented           # a value type: its own operator works number by number
             left, right = self.x, self.algebra.element(other)
             return Scalar(self.algebra, getattr(self.algebra, name)(*((right, left) if swap else (left, right))))
         return apply
@@ -60,7 +60,7 @@ def _(x: Scalar):
 
 
 def each_number(f: Callable, x: Any) -> Any:
-    """Return a value, Link or Frame with f applied to each of its numbers, integers too, but not to indices."""
+    """Return a value, Link or Frame with f applied to each of its numbers, including integers, but not to indices."""
     if not isinstance(x, tuple):
         return f(x)
     parts = zip(x, fields(type(x)), strict=True)
@@ -68,7 +68,7 @@ def each_number(f: Callable, x: Any) -> Any:
 
 
 class Expressions:
-    """SymPy's expressions as they come, neither expanded nor simplified."""
+    """SymPy expressions, neither expanded nor simplified."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -84,7 +84,7 @@ class Expressions:
         return Scalar(self, self.element(x))
 
     def expression(self, x: sympy.Expr) -> sympy.Expr:
-        """Return an element as an expression, which it is."""
+        """Return an element, which is already an expression."""
         return x
 
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)

@@ -1,15 +1,15 @@
-"""Terms of formulas: sums of sines and cosines, and what is taken out of sums."""
+"""Terms of formulas: sums of sines and cosines, and common factors of sums."""
 from collections.abc import Iterable
 from typing import Any
 
 import sympy
 from sympy import QQ
 
-PLAIN = 12          # numbers up to this, and their ratios, may stand before a sum
+PLAIN = 12          # numbers up to this, and their ratios, may be factors of a sum
 
 
 def add(terms: dict, key: Any, x: Any) -> None:
-    """Add x to terms[key], 0 if there is none yet."""
+    """Add x to terms[key], which is 0 by default."""
     terms[key] = terms[key] + x if key in terms else x
 
 
@@ -23,7 +23,7 @@ def product(a: dict, b: dict) -> dict:
 
 
 def waves(factors: Iterable[tuple[int, int, sympy.Expr]]) -> dict:
-    """prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
+    """Return prod sin(a)^i cos(a)^j over (i, j, a) as a sum of sines and cosines, {function: coefficient}."""
     sums = {(sympy.cos, sympy.Integer(0)): QQ(1)}
     for sines, cosines, a in factors:
         for is_sine in [True] * sines + [False] * cosines:
@@ -44,13 +44,12 @@ def waves(factors: Iterable[tuple[int, int, sympy.Expr]]) -> dict:
 
 
 def common_factors(x: sympy.Expr) -> sympy.Expr:
-    """Return an expression with symbols that all its terms share taken out, and no odd numbers."""
+    """Return an expression with symbols that all its terms share factored out, but no odd numbers."""
     return multiplied_in(sympy.factor_terms(x, clear=False))
 
 
 def multiplied_in(x: sympy.Expr) -> sympy.Expr:
-    """Sums with the numbers that were taken out of them, unless these are plain: 3.5 q + 1.36, not 0.02 (175 q +
-    68)."""
+    """Return sums with factored numbers multiplied in, unless they are simple: 3.5 q + 1.36, not 0.02 (175 q + 68)."""
     if not (x.is_Add or x.is_Mul):
         return x
     number, rest = x.as_coeff_Mul()

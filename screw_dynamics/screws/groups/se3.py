@@ -1,8 +1,8 @@
 """The group SE(3) of poses and its screw algebra, on arrays, and on the value types of kernels.
 
 Poses are homogeneous matrices (..., 4, 4); twists and screws (..., 6) have the angular part first, wrenches (..., 6)
-the torque. Leading axes are a batch and broadcast. A function returns arrays if it is given any; values if it is given
-values alone, which may be over any numbers. Compiled code may call it on values."""
+the torque. Leading axes are a batch and broadcast. A function returns arrays if any argument is one, and values if all
+arguments are values, which may be over any numbers. Compiled code may call it on values."""
 from functools import partial
 
 from .. import se3

@@ -1,8 +1,8 @@
 """The rotation group SO(3), on arrays, and on the value types of kernels.
 
 Rotations are matrices (..., 3, 3); rotation vectors (..., 3) in rad have the angle as their length. Leading axes are a
-batch and broadcast. A function returns arrays if it is given any; values if it is given values alone, which may be over
-any numbers. Compiled code may call it on values."""
+batch and broadcast. A function returns arrays if any argument is one, and values if all arguments are values, which may
+be over any numbers. Compiled code may call it on values."""
 from functools import partial
 
 from .. import so3

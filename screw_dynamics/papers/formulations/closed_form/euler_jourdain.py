@@ -1,10 +1,9 @@
-"""The Euler-Jourdain equations: Newton and Euler's of all bodies, projected by the system Jacobian; [MD] 5.1.
+"""Euler-Jourdain equations: the Newton-Euler equations of all bodies, projected by the system Jacobian; [MD] 5.1.
 
-The wrench that a body's motion needs comes from its weight, from what is applied to it, from the drives of its joints,
-and from constraints; (77). Constraint wrenches have no power on the variations J dq' of the twists, hence
-J^T (W - W^app) = tau for the wrenches W that the bodies need beside their weight; (78). It holds in every
-representation, with the system Jacobian, the twists and the Newton-Euler equations of that representation: "body",
-"spatial", "hybrid" or "mixed"; ValueError for any other."""
+The wrench of a body's motion is the sum of its weight, applied wrenches, the drives of its joints, and constraint
+wrenches; (77). Constraint wrenches have no power on the variations J dq' of the twists, hence J^T (W - W^app) = tau for
+the wrenches W of the bodies without their weight; (78). This holds in every representation, with its system Jacobian,
+twists and Newton-Euler equations: "body", "spatial", "hybrid" or "mixed". Others raise ValueError."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from ..system_jacobian import twist_map
 
 
 class Quantities(NamedTuple):
-    """The derivatives of twists, inertias from those in the body frame, and wrenches of a representation."""
+    """Functions of a representation: derivatives of twists, inertias from those in the body frame, and wrenches."""
 
     twist_derivatives: Callable[..., list[np.ndarray]]
     inertia: Callable[..., np.ndarray]
@@ -39,10 +38,10 @@ QUANTITIES = {
 
 def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                    applied: ArrayLike | None = None) -> np.ndarray:
-    """Return the efforts tau (..., n) = J^T (W - W^app) that a motion takes, and those of armature; [MD] (78) with
-    (41), (38), (53) or (56), (57).
+    """Return the efforts tau (..., n) = J^T (W - W^app) of a motion, including those of armature; [MD] (78) with (41),
+    (38), (53) or (56), (57).
 
-    applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation."""
+    applied: W^app (..., b, 6), wrenches on the bodies except weight and joints, in the representation."""
     J = robot.body_jacobians(q, representation)
     efforts = np.einsum("...ixk,...ix->...k", J, needed_wrenches(robot, q, qd, qdd, representation, applied))
     return efforts + robot.model.joint_inertia * checked(qdd=(qdd, robot.n))[0]
@@ -50,8 +49,9 @@ def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, re
 
 def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                     applied: ArrayLike | None = None) -> np.ndarray:
-    """Return the wrenches (..., b, 6) that the motion of each body takes from its joints: M V' - ad_V^T M V - W^app, in
-    which V' holds the weight. The left side of [MD] (77) but for W^c."""
+    """Return the wrenches (..., b, 6) of each body's joints in a motion: M V' - ad_V^T M V - W^app.
+
+    V' includes the weight. This is the left side of [MD] (77) without W^c."""
     V, Vd = twists(robot, q, qd, qdd, representation)
     W = QUANTITIES[representation].wrench(robot.model.inertias, V, Vd, robot.body_poses(q))
     return W if applied is None else W - checked(applied=(applied, *W.shape[-2:]))[0]
@@ -59,10 +59,10 @@ def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, r
 
 def constraint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                         applied: ArrayLike | None = None) -> np.ndarray:
-    """W^c (..., b, 6) of [MD] (77), what the bearings of all joints of a body do to it: J^T W^c = 0.
+    """Return W^c (..., b, 6) of [MD] (77), the constraint wrench of all joints of a body on it: J^T W^c = 0.
 
-    W^app of (77) counts the drives as well, of the body's own joint and, reversed, of those that it carries: they are
-    `recursions.drive_wrenches`, with the effort that each joint needs."""
+    W^app of (77) includes the drives, of the body's own joint and, reversed, of its children's. These are
+    `recursions.drive_wrenches`, with the effort of each joint."""
     needed = needed_wrenches(robot, q, qd, qdd, representation, applied)
     efforts = np.einsum("...ijx,...ix->...j", joint_screws(robot, q, representation), needed)
     maps = twist_map(robot.body_poses(q), representation, "spatial")
@@ -72,8 +72,8 @@ def constraint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLik
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """J^T M J, (..., n, n), with the system Jacobian and the bodies' inertias in the representation; [MD] (81); and
-    armature on its diagonal."""
+    """Return J^T M J, (..., n, n), with the system Jacobian and the bodies' inertias in the representation, plus
+    armature on its diagonal; [MD] (81)."""
     J = robot.body_jacobians(q, representation)
     M = QUANTITIES[representation].inertia(robot.model.inertias, robot.body_poses(q))
     return np.einsum("...ixk,...ixl->...kl", J, M @ J) + np.diag(robot.model.joint_inertia)
@@ -81,7 +81,8 @@ def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.
 
 def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
            representation: str) -> tuple[np.ndarray, np.ndarray]:
-    """V and V' (..., b, 6) of all bodies, V' in a world that accelerates by (0, -g), which is how gravity enters."""
+    """Return V and V' (..., b, 6) of all bodies, V' in a world that accelerates by (0, -g), which represents
+    gravity."""
     V, Vd = QUANTITIES[representation].twist_derivatives(robot, q, qd, qdd)
     g = np.r_[0.0, 0.0, 0.0, robot.gravity]
     return V, Vd - (Ad_inv(robot.body_poses(q), g) if representation == "body" else g)

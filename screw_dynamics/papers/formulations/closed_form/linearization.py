@@ -1,10 +1,10 @@
-"""The linearized equations of motion in closed form, M dq'' + D dq' + K dq = dtau; [MD] 6.1.
+"""Linearized equations of motion in closed form, M dq'' + D dq' + K dq = dtau; [MD] 6.1.
 
-[MD] says that they follow from the derivatives (5) of the joint screws, and refers to others for them. Here with
-body-fixed twists and the matrices of `lagrange`: V = A X q', V' = A (X q'' - a V) in a world that accelerates by -g,
-W = M V' - b^T M V, and tau = J^T W = X^T A^T W. A motion of joint k moves what it carries, so that
+[MD] states that they follow from the derivatives (5) of the joint screws, and cites others for them. Here they are
+derived with body-fixed twists and the matrices of `lagrange`: V = A X q', V' = A (X q'' - a V) in a world that
+accelerates by -g, W = M V' - b^T M V, and tau = J^T W = X^T A^T W. A motion of joint k moves its subtree, hence
     U = dV/dq = A b X,        dV'/dq' = A (b X - a J),        dV'/dq = A (c X - a U),
-c = diag(ad) of V' + [X q', V], the acceleration that a body would have from its parent alone. With h = diag(H(M V)) and
+c = diag(ad) of V' + [X q', V], the acceleration of a body due to its parent alone. With h = diag(H(M V)) and
 w = diag(H(A^T W)), ad_V^T P = H(P) V for momenta and wrenches P, A^T W those that each joint carries,
     D = J^T (M A (b X - a J) - (b^T M + h) J),
     K = J^T (M A (c X - a U) - (b^T M + h) U - w X)."""
@@ -30,8 +30,8 @@ class LinearEquations(NamedTuple):
 
 
 def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> LinearEquations:
-    """Return the equations of motion for small deviations from a motion q, q', q'' (..., n), whose efforts deviate by
-    dtau.
+    """Return the equations of motion for small deviations from a motion q, q', q'' (..., n), with deviations dtau of
+    the efforts.
 
     D and K are dtau/dq' and dtau/dq of inverse dynamics, M is the mass matrix. Raises ValueError for Lie-group
     joints."""
@@ -50,8 +50,9 @@ def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
 
 
 def state_matrices(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return A (..., 2n, 2n) and B (..., 2n, n) of x' = A x + B dtau, x = (dq, dq'), at the motion that efforts tau
-    cause: A = [[0, 1], [-M^-1 K, -M^-1 D]], B = [0, M^-1], as Robot.linearize has them."""
+    """Return A (..., 2n, 2n) and B (..., 2n, n) of x' = A x + B dtau, x = (dq, dq'), for the motion under efforts tau.
+
+    A = [[0, 1], [-M^-1 K, -M^-1 D]], B = [0, M^-1], as in Robot.linearize."""
     q, qd, tau = np.broadcast_arrays(*checked(q=(q, robot.n), qd=(qd, robot.n), tau=(tau, robot.n)))
     M, D, K = linear_equations(robot, q, qd, robot.forward_dynamics(q, qd, tau))
     inverse, zero, one = np.linalg.inv(M), np.zeros_like(M), np.broadcast_to(np.eye(robot.n), M.shape)
@@ -59,20 +60,21 @@ def state_matrices(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) ->
 
 
 def _of_parents(given: Factors, V, Vd):
-    """V' + [X q', V] (..., b, 6): V' less what the joint of each body adds, but for the part along its screw."""
+    """Return V' + [X q', V] (..., b, 6): V' without the contribution of each body's joint, except the part along its
+    screw."""
     return Vd + _rows(given.a @ _column(V))
 
 
 def _H(P):
-    """H(P) (..., 6, 6), with H(P) V = ad_V^T P, of momenta or wrenches P (..., 6)."""
+    """Return H(P) (..., 6, 6), with H(P) V = ad_V^T P, for momenta or wrenches P (..., 6)."""
     return transpose(ad_dual(np.eye(6), P[..., None, :]))
 
 
 def _column(V):
-    """(..., 6 b, 1) of (..., b, 6)."""
+    """Return (..., 6 b, 1) from (..., b, 6)."""
     return V.reshape(*V.shape[:-2], -1, 1)
 
 
 def _rows(V):
-    """(..., b, 6) of (..., 6 b, 1)."""
+    """Return (..., b, 6) from (..., 6 b, 1)."""
     return V.reshape(*V.shape[:-2], -1, 6)

@@ -1,12 +1,12 @@
-"""The momentum form: equations of motion of first order in phase space, (q, Pi) or (q, p); [MD] (79).
+"""Momentum form: first-order equations of motion in phase space, (q, Pi) or (q, p); [MD] (79).
 
 [MD] (79) is J^T (Pi' - W) = 0 and M^s J^s q' = Pi in spatial representation, n + 6 b equations for q and the momenta Pi
-(b, 6) of the bodies about the world's origin: `system_rate`. Of Pi only those n directions are free that motions of
-the joints have. p = J^T Pi = M(q) q' are their components on the joints, and p' = J^T W + J'^T Pi, n + n equations
-for (q, p): `phase_space_rate`. Bodies change their momenta by applied wrenches alone, and joint screws move below
-them, J_j' = [V_j, J_j]. For a joint of fixed axis on which
-no wrench acts p' = 0, whatever the other joints do. In velocities of Lie-group joints these are the equations of
-Lie and Poisson: V_j is the twist of the link, since all screws of a joint are constant in the link's frame."""
+(b, 6) of the bodies about the world's origin: `system_rate`. Only n directions of Pi are independent, those of motions
+of the joints. p = J^T Pi = M(q) q' are their components along the joints, and p' = J^T W + J'^T Pi, n + n equations for
+(q, p): `phase_space_rate`. Momenta of bodies change by applied wrenches only, while joint screws move, J_j' = [V_j,
+J_j]. For a joint with fixed axis on which no wrench acts p' = 0, for any motion of the other joints. In velocities of
+Lie-group joints these are the Lie-Poisson equations: V_j is the twist of the link, since all screws of a joint are
+constant in the link's frame."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,17 +21,18 @@ from ..screw_derivatives.tree import same_joint, selection, support
 
 
 def conjugate_momentum(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-    """p (..., n) = M(q) q', the momentum conjugate to each coordinate, N m s or N s."""
+    """Return p (..., n) = M(q) q', the momentum conjugate to each coordinate, N m s or N s."""
     return times(robot.mass_matrix(q), *checked(qd=(qd, robot.n)))
 
 
 def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
                      tau: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """q' = M^-1 p and p_j' = tau_j + J_j . (sum G) + [V_j, J_j] . (sum Pi), (..., n) each; [MD] (79), (16), (36).
+    """Return q' = M^-1 p and p_j' = tau_j + J_j . (sum G) + [V_j, J_j] . (sum Pi), (..., n) each; [MD] (79), (16),
+    (36).
 
     J_j is the screw of a joint, V_j the twist of its link, Pi = M V are momenta and G weights, all in the world frame,
-    the sums over all bodies that the joint carries. tau (..., n) are the efforts, none unless given. q' are velocities
-    where there are Lie-group joints."""
+    with sums over all bodies in the joint's subtree. tau (..., n) are the efforts, 0 by default. With Lie-group joints
+    q' are velocities."""
     model, (p,) = robot.model, checked(p=(p, robot.n))
     L, C = support(model), robot.body_poses(q)
     qd = np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
@@ -44,8 +45,8 @@ def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
 
 
 def body_momenta(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-    """Pi (..., b, 6) = M^s J^s q' of all bodies, angular momentum about the world's origin (N m s) and momentum (N s);
-    [MD] (79), second row, and (35)."""
+    """Return Pi (..., b, 6) = M^s J^s q' of all bodies, angular momentum about the world's origin (N m s) and momentum
+    (N s); [MD] (79), second row, and (35)."""
     qd, = checked(qd=(qd, robot.n))
     M = spatial.inertia(robot.model.inertias, robot.body_poses(q))
     return times(M, np.einsum("...ixk,...k->...ix", robot.body_jacobians(q, "spatial"), qd))
@@ -53,13 +54,13 @@ def body_momenta(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
 
 def system_rate(robot: Robot, q: ArrayLike, Pi: ArrayLike, tau: ArrayLike | None = None,
                 applied: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """q' (..., n) and Pi' (..., b, 6) at a state (q, Pi), by the n + 6 b equations of first order; [MD] (79).
+    """Return q' (..., n) and Pi' (..., b, 6) at a state (q, Pi), by the n + 6 b first-order equations; [MD] (79).
 
-    q' solves M^s J q' = Pi projected by J^T, which is exact for momenta that a motion has, and Pi' the first row with
-    the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given: Pi' = M^s
-    J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact numbers Pi
-    stays M^s J q'. Raises ValueError for Lie-group joints, where q' are velocities, and for armature, whose momenta are
-    of no body."""
+    q' solves M^s J q' = Pi projected by J^T, which is exact for momenta of a motion. Pi' solves the first row with the
+    efforts tau (..., n) and, besides weights, spatial wrenches applied (..., b, 6), 0 by default: Pi' = M^s J q'' +
+    (M^s J q')' at q'' = 0. Momenta that no motion has lose the part outside the range of J: in exact arithmetic Pi
+    stays M^s J q'. Raises ValueError for Lie-group joints, where q' are velocities, and for armature, whose momenta
+    belong to no body."""
     without_armature("system_rate", robot.model)
     Pi, = checked(Pi=(Pi, len(robot.model.parents), 6))
     C = robot.body_poses(q)

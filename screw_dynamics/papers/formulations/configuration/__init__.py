@@ -1,8 +1,8 @@
-"""The descriptions of a configuration: what data each needs, the poses from it, and how to convert it; [MK] 2.
+"""Descriptions of a configuration: their data, the poses from them, and conversions; [MK] 2.
 
   JointFrames   joint_frames(robot)   two frames for each joint                       (1)-(3)
   BodyFixed     body_fixed(robot)     screws in the frames of the bodies they move    (4), (5), (8)
-  ParentFixed   parent_fixed(robot)   screws in the frames of the bodies they sit on  (6)-(8)
+  ParentFixed   parent_fixed(robot)   screws in the frames of the parent bodies       (6)-(8)
   Spatial       spatial(robot)        screws in the world frame at q = 0              (9)-(12)
 
   multi_dof     exp(Z_1 q_1 + ... + Z_k q_k) or exp(Z_1 q_1) ... exp(Z_k q_k) of one joint   remark 4

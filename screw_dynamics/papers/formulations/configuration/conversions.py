@@ -11,7 +11,7 @@ from .tree import along_branches, of_parents, tree_of
 
 
 def body_fixed(robot: Robot) -> BodyFixed:
-    """Return the BodyFixed description of a robot. Mimic joints keep the screw per unit of the coordinate they
+    """Return the BodyFixed description of a robot. Screws of mimic joints are per unit of the coordinate they
     follow."""
     return BodyFixed(tree_of(robot), robot.model.relative_poses, robot.model.screws_body)
 
@@ -28,20 +28,20 @@ def spatial(robot: Robot) -> Spatial:
 
 def joint_frames(robot: Robot, on_body: ArrayLike | None = None) -> JointFrames:
     """Return the JointFrames description of a robot, with joint frames S_(i,i) (b, 4, 4) in the body frames, or the
-    usual."""
+    default ones."""
     return joint_frames_of_body_fixed(body_fixed(robot), on_body)
 
 
 def body_fixed_of_joint_frames(frames: JointFrames) -> BodyFixed:
-    """B_i = S_(i,i-1) S_(i,i)^-1 and X_i = Ad_S(i,i) Z_i; [MK] (4), (5)."""
+    """Return the BodyFixed description with B_i = S_(i,i-1) S_(i,i)^-1 and X_i = Ad_S(i,i) Z_i; [MK] (4), (5)."""
     return BodyFixed(frames.tree, frames.on_parent @ inverse(frames.on_body),
                      times(Ad_matrix(frames.on_body), frames.screws))
 
 
 def joint_frames_of_body_fixed(bodies: BodyFixed, on_body: ArrayLike | None = None) -> JointFrames:
-    """S_(i,i-1) = B_i S_(i,i) and Z_i = Ad_S(i,i)^-1 X_i, for any S_(i,i) (b, 4, 4).
+    """Return the JointFrames with S_(i,i-1) = B_i S_(i,i) and Z_i = Ad_S(i,i)^-1 X_i, for any S_(i,i) (b, 4, 4).
 
-    Unless they are given, origin and third axis are those of the joint: [MK], before remark 2."""
+    By default origin and third axis are those of the joint: [MK], before remark 2."""
     S = usual_joint_frames(bodies.screws) if on_body is None else np.asarray(on_body, dtype=float)
     if S.shape != bodies.relative_poses.shape:
         raise ValueError(f"on_body has the shape {S.shape}, not {bodies.relative_poses.shape}")
@@ -49,37 +49,38 @@ def joint_frames_of_body_fixed(bodies: BodyFixed, on_body: ArrayLike | None = No
 
 
 def parent_fixed_of_body_fixed(bodies: BodyFixed) -> ParentFixed:
-    """X-bar_i = Ad_B(i) X_i; [MK] (7)."""
+    """Return the ParentFixed description with X-bar_i = Ad_B(i) X_i; [MK] (7)."""
     return ParentFixed(bodies.tree, bodies.relative_poses, times(Ad_matrix(bodies.relative_poses), bodies.screws))
 
 
 def body_fixed_of_parent_fixed(parents: ParentFixed) -> BodyFixed:
-    """X_i = Ad_B(i)^-1 X-bar_i; [MK] (7)."""
+    """Return the BodyFixed description with X_i = Ad_B(i)^-1 X-bar_i; [MK] (7)."""
     return BodyFixed(parents.tree, parents.relative_poses, Ad_inv(parents.relative_poses, parents.screws))
 
 
 def spatial_of_body_fixed(bodies: BodyFixed) -> Spatial:
-    """A_i = A_lambda(i) B_i and Y_i = Ad_A(i) X_i; [MK] (11), (12)."""
+    """Return the Spatial description with A_i = A_lambda(i) B_i and Y_i = Ad_A(i) X_i; [MK] (11), (12)."""
     A = along_branches(bodies.tree, bodies.relative_poses)
     return Spatial(bodies.tree, A, times(Ad_matrix(A), bodies.screws))
 
 
 def body_fixed_of_spatial(world: Spatial) -> BodyFixed:
-    """B_i = A_lambda(i)^-1 A_i and X_i = Ad_A(i)^-1 Y_i; [MK] (11), (12)."""
+    """Return the BodyFixed description with B_i = A_lambda(i)^-1 A_i and X_i = Ad_A(i)^-1 Y_i; [MK] (11), (12)."""
     A = world.reference_poses
     return BodyFixed(world.tree, inverse(of_parents(world.tree, A)) @ A, Ad_inv(A, world.screws))
 
 
 def usual_joint_frames(screws: ArrayLike) -> np.ndarray:
-    """Frames (b, 4, 4) on the axes of screws (b, 6): the third axis along the joint's, the origin nearest to the
-    body's, which makes the joint screw (0, 0, 1 - s, 0, 0, s + h (1 - s)), s = 1 for prismatic joints and 0 else; [MK],
-    before remark 2."""
+    """Return frames (b, 4, 4) on the axes of screws (b, 6), with the third axis along the joint's.
+
+    The origin is the point nearest to the body's. The joint screw is then (0, 0, 1 - s, 0, 0, s + h (1 - s)), s = 1 for
+    prismatic joints and 0 else; [MK], before remark 2."""
     angular, linear = split(np.asarray(screws, dtype=float))
     rotates = np.any(angular != 0.0, axis=-1, keepdims=True)
     direction = np.where(rotates, angular, linear)
     size = np.linalg.norm(direction, axis=-1, keepdims=True)
     e = np.where(size > 0.0, direction, (0.0, 0.0, 1.0)) / np.where(size > 0.0, size, 1.0)    # 0: follows 0 times
-    x = np.cross(np.eye(3)[np.argmin(np.abs(e), axis=-1)], e)                   # any direction across the axis
+    x = np.cross(np.eye(3)[np.argmin(np.abs(e), axis=-1)], e)                   # any direction normal to the axis
     x /= np.linalg.norm(x, axis=-1, keepdims=True)
     S = np.zeros((*e.shape[:-1], 4, 4))
     S[..., :3, :3] = np.stack([x, np.cross(e, x), e], axis=-1)

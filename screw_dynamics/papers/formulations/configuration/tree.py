@@ -1,4 +1,5 @@
-"""Parts common to descriptions of a configuration: parents of bodies, motions of joints, products along branches."""
+"""Common parts of the descriptions of a configuration: parents of bodies, motions of joints, products along
+branches."""
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ from ..newton_euler.screws import split, times
 
 
 class Tree(NamedTuple):
-    """The parent body lambda(i), -1 for the world, and the coordinate that drives it, for each of b bodies.
+    """The parent body lambda(i), -1 for the world, and the coordinate, for each of b bodies.
 
-    Parents come before children."""
+    Parents are before children."""
 
     parents: np.ndarray
     coordinates: np.ndarray
@@ -26,9 +27,9 @@ def tree_of(robot: Robot) -> Tree:
 
 
 def motions(tree: Tree, screws: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """exp(X_i q_i) (..., b, 4, 4) of joint screws (b, 6) at q (..., n), real or complex; [MK] (69).
+    """Return exp(X_i q_i) (..., b, 4, 4) of joint screws (b, 6) at q (..., n), real or complex; [MK] (69).
 
-    With X = (w, v), |w| = n, e = w / n and y = e x v / n, a point of the axis: it turns by n q about it, so
+    With X = (w, v), |w| = n, e = w / n and y = e x v / n, a point of the axis: it rotates by n q about the axis, hence
     R = I + sin(n q) e~ + (1 - cos(n q)) e~^2, and p = (I - R) y + q v', where v' is the part of v along the axis."""
     q = np.asarray(q)
     n = 1 + np.max(tree.coordinates, initial=-1)
@@ -51,8 +52,8 @@ def motions(tree: Tree, screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def along_branches(tree: Tree, factors: np.ndarray) -> np.ndarray:
-    """Return the products (..., b, 4, 4) of the factors of a body and all bodies that carry it, the world's side
-    first."""
+    """Return the products (..., b, 4, 4) of the factors of a body and all bodies that carry it, beginning at the
+    world."""
     products = np.array(factors)
     for i, parent in enumerate(tree.parents):
         if parent >= 0:

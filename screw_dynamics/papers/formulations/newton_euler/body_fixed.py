@@ -1,4 +1,4 @@
-"""Newton and Euler's equations in the body frame; [MD] 3.2."""
+"""Newton-Euler equations in the body frame; [MD] 3.2."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -7,25 +7,25 @@ from .screws import ad_dual, checked, joined, relative_acceleration, split, time
 
 
 def momentum(M: ArrayLike, V: ArrayLike) -> np.ndarray:
-    """Pi^b = M V^b, (..., 6): angular momentum about the frame's origin (N m s) and momentum (N s)."""
+    """Return Pi^b = M V^b, (..., 6): angular momentum about the frame's origin (N m s) and momentum (N s)."""
     M, V = checked(M=(M, 6, 6), V=(V, 6))
     return times(M, V)
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """Return the derivative of the components of Pi^b, which is W^b + ad_V^T Pi^b = M V'; [MD] (41)."""
+    """Return the derivative of the components of Pi^b: W^b + ad_V^T Pi^b = M V'; [MD] (41)."""
     V, = checked(V=(V, 6))
     return wrench(M, V, Vd) + ad_dual(V, momentum(M, V))
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """W^b = M V' - ad_V^T M V; [MD] (41), and (44) if the frame's origin is the center of mass."""
+    """Return W^b = M V' - ad_V^T M V; [MD] (41), and (44) if the frame's origin is the center of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     return times(M, Vd) - ad_dual(V, times(M, V))
 
 
 def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """Return W^b with torque and force computed apart; [MD] (42), (43), and (45), (46) at the center of mass."""
+    """Return W^b with torque and force computed separately; [MD] (42), (43), and (45), (46) at the center of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     (w, v), (wd, vd) = split(V), split(Vd)
     m, h, Theta = screws.mass_moment_rotational(M)
@@ -35,8 +35,10 @@ def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarra
 
 
 def at_center_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """M_c = diag(Theta_c, m I) (..., 6, 6) about the center of mass, and d (..., 3) in m from the frame's origin to it;
-    [MD] (39), (40). The axes stay. Raises ValueError if a mass vanishes."""
+    """Return M_c = diag(Theta_c, m I) (..., 6, 6) about the center of mass, and its position d (..., 3) in m in the
+    body frame.
+
+    [MD] (39), (40). The axes stay the same. Raises ValueError if a mass is 0."""
     M, = checked(M=(M, 6, 6))
     m, h, _ = screws.mass_moment_rotational(M)
     if not np.all(m):

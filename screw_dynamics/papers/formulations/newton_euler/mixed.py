@@ -1,6 +1,6 @@
-"""Newton and Euler's equations with rotations resolved in the body, translations in the world frame; [MD] 3.4.
+"""Newton-Euler equations with rotations resolved in the body, translations in the world frame; [MD] 3.4.
 
-V^m = (w^b, r'), wrenches W^m = (t^b, f^s): the torque about the body's origin."""
+V^m = (w^b, r'), wrenches W^m = (t^b, f^s), with the torque about the body's origin."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,7 +9,8 @@ from .screws import checked, joined, split, times, transpose_times
 
 
 def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """M^m = [[Theta, m d~ R^T], [-m R d~, m I]], (..., 6, 6): that with which V^mT M^m V^m is twice the energy."""
+    """Return M^m = [[Theta, m d~ R^T], [-m R d~, m I]], (..., 6, 6), for which V^mT M^m V^m is twice the kinetic
+    energy."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
     to_body = np.zeros((*C.shape[:-2], 6, 6), C.dtype) + np.eye(6)
     to_body[..., 3:, 3:] = np.swapaxes(C[..., :3, :3], -1, -2)
@@ -17,20 +18,21 @@ def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """Pi^m = M^m V^m, (..., 6): angular momentum about the body's origin (N m s), in the body, and momentum (N s)."""
+    """Return Pi^m = M^m V^m, (..., 6): angular momentum about the body's origin (N m s), in the body, and momentum (N
+    s)."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C), V)
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """Return the derivative of the components of Pi^m = (L, p), which is W^m less (w x L + R^T (r' x p), 0)."""
+    """Return the derivative of the components of Pi^m = (L, p): W^m - (w x L + R^T (r' x p), 0)."""
     V, C = checked(V=(V, 6), C=(C, 4, 4))
     (w, v), (L, p), R = split(V), split(momentum(M, V, C)), C[..., :3, :3]
     return wrench(M, V, Vd, C) - joined(np.cross(w, L) + transpose_times(R, np.cross(v, p)), np.zeros(3))
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """W^m = (t^b, f^s); [MD] (56), (57), and (58) at the center of mass."""
+    """Return W^m = (t^b, f^s); [MD] (56), (57), and (58) at the center of mass."""
     M, V, Vd, C = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6), C=(C, 4, 4))
     w, (wd, a), R = V[..., :3], split(Vd), C[..., :3, :3]
     m, h, Theta = screws.mass_moment_rotational(M)

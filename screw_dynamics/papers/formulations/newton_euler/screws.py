@@ -1,4 +1,4 @@
-"""Screws and bodies as arrays: what the equations of every representation are made of. Real or complex numbers."""
+"""Screws and inertias as arrays, for the equations of every representation. Real or complex numbers."""
 import numpy as np
 
 
@@ -21,17 +21,17 @@ def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def transpose_times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return a^T x for matrices (..., m, n) and vectors (..., m)."""
+    """Return A^T x for matrices (..., m, n) and vectors (..., m)."""
     return np.einsum("...ji,...j->...i", A, x)
 
 
 def joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """(..., 6) of two (..., 3), whose leading axes broadcast."""
+    """Return (..., 6) from two (..., 3), whose leading axes broadcast."""
     return np.concatenate(np.broadcast_arrays(first, last), axis=-1)
 
 
 def split(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two (..., 3) of a screw (..., 6)."""
+    """Return the two parts (..., 3) of a screw (..., 6)."""
     return X[..., :3], X[..., 3:]
 
 
@@ -46,61 +46,61 @@ def linear(X: np.ndarray) -> np.ndarray:
 
 
 def ad(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """ad_X Y, the screw product; [MD] (114)."""
+    """Return ad_X Y, the screw product; [MD] (114)."""
     (xi, eta), (a, b) = split(X), split(Y)
     return joined(np.cross(xi, a), np.cross(eta, a) + np.cross(xi, b))
 
 
 def ad_dual(V: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """ad_V^T W."""
+    """Return ad_V^T W."""
     (w, v), (t, f) = split(V), split(W)
     return joined(np.cross(t, w) + np.cross(f, v), np.cross(f, w))
 
 
 def ad_matrix(X: np.ndarray) -> np.ndarray:
-    """ad_X (..., 6, 6); [MD] (115)."""
+    """Return ad_X (..., 6, 6); [MD] (115)."""
     return np.swapaxes(ad(X[..., None, :], np.eye(6)), -1, -2)
 
 
 def Ad_inv(C: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Ad_C^-1 V."""
+    """Return Ad_C^-1 V."""
     (w, v), R = split(V), C[..., :3, :3]
     return joined(transpose_times(R, w), transpose_times(R, v + np.cross(w, C[..., :3, 3])))
 
 
 def Ad_dual(C: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Ad_C^-T W: a wrench of the frame C, in the reference frame."""
+    """Return Ad_C^-T W: a wrench of the frame C, in the reference frame."""
     (t, f), R = split(W), C[..., :3, :3]
     force = times(R, f)
     return joined(times(R, t) + np.cross(C[..., :3, 3], force), force)
 
 
 def moved(C: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """Ad_C^-T M Ad_C^-1, (..., 6, 6): an inertia of the frame C, in the reference frame; [MD] (34)."""
+    """Return Ad_C^-T M Ad_C^-1, (..., 6, 6): an inertia of the frame C, in the reference frame; [MD] (34)."""
     to_frame = np.swapaxes(Ad_inv(C[..., None, :, :], np.eye(6)), -1, -2)
     return np.swapaxes(to_frame, -1, -2) @ M @ to_frame
 
 
 def rotation(C: np.ndarray) -> np.ndarray:
-    """Return the pose (R, 0) of a pose (R, r)."""
+    """Return the pose (R, 0) for a pose (R, r)."""
     pose = np.array(C)
     pose[..., :3, 3] = 0.0
     return pose
 
 
 def mass_moment_rotational(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """m (..., 1), m d (..., 3) and Theta (..., 3, 3) of inertias (..., 6, 6)."""
+    """Return m (..., 1), m d (..., 3) and Theta (..., 3, 3) of inertias (..., 6, 6)."""
     moment = np.stack([M[..., 2, 4], M[..., 0, 5], M[..., 1, 3]], axis=-1)
     return M[..., 5, 5, None], moment, M[..., :3, :3]
 
 
 def relative_acceleration(w: np.ndarray, wd: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """S x, S = w'~ + w~ w~: the acceleration of a point x of the body against the frame's origin."""
+    """Return S x, S = w'~ + w~ w~: the acceleration of a point x of the body relative to the frame's origin."""
     return np.cross(wd, x) + np.cross(w, np.cross(w, x))
 
 
 def inverse(C: np.ndarray) -> np.ndarray:
-    """C^-1 of poses (..., 4, 4)."""
+    """Return C^-1 of poses (..., 4, 4)."""
     pose = np.array(C)
     pose[..., :3, :3] = np.swapaxes(C[..., :3, :3], -1, -2)
     pose[..., :3, 3] = -transpose_times(C[..., :3, :3], C[..., :3, 3])

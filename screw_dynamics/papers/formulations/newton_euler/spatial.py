@@ -1,4 +1,4 @@
-"""Newton and Euler's equations in the world frame; [MD] 3.1."""
+"""Newton-Euler equations in the world frame; [MD] 3.1."""
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -7,7 +7,7 @@ from .screws import ad_dual, checked, times
 
 
 def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """M^s = Ad_C^-T M Ad_C^-1, (..., 6, 6); [MD] (34)."""
+    """Return M^s = Ad_C^-T M Ad_C^-1, (..., 6, 6); [MD] (34)."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
     return screws.moved(C, M)
 
@@ -20,24 +20,25 @@ def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def coriolis(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """C^s = -ad_V^T M^s, for which W^s = M^s V' + C^s V, and the rate of M^s less twice C^s is skew; [MD] remark 2."""
+    """Return C^s = -ad_V^T M^s, with W^s = M^s V' + C^s V. (M^s)' - 2 C^s is skew-symmetric; [MD] remark 2."""
     V, = checked(V=(V, 6))
     return -np.swapaxes(screws.ad_matrix(V), -1, -2) @ inertia(M, C)
 
 
 def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """Pi^s = M^s V^s, (..., 6): angular momentum about the world's origin (N m s) and momentum (N s); [MD] (35)."""
+    """Return Pi^s = M^s V^s, (..., 6): angular momentum about the world's origin (N m s) and momentum (N s); [MD]
+    (35)."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C), V)
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """Return the derivative of Pi^s, which is the wrench itself: W^s; [MD] (36)."""
+    """Return the derivative of Pi^s, the wrench W^s; [MD] (36)."""
     return wrench(M, V, Vd, C)
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """W^s = M^s V' - ad_V^T M^s V; [MD] (38)."""
+    """Return W^s = M^s V' - ad_V^T M^s V; [MD] (38)."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     Ms = inertia(M, C)
     return times(Ms, Vd) - ad_dual(V, times(Ms, V))

@@ -20,8 +20,9 @@ FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixe
 
 def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
                      representation: str = "body") -> np.ndarray:
-    """Return the derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as
-    each occurs; [MD] (14), (23). Raises ValueError if one does not exist."""
+    """Return the derivative (..., b, 6, n) by these coordinates; [MD] (14), (23).
+
+    coordinates: indices, in any order, which may be repeated. Raises ValueError if one does not exist."""
     coordinates_alone("jacobian_partial", robot.model)
     if not np.iterable(coordinates):
         raise ValueError(f"coordinates {coordinates!r} must be a sequence of indices")
@@ -34,9 +35,10 @@ def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
 
 
 def jacobian_partials(robot: Robot, q: ArrayLike, order: int = 1, representation: str = "body") -> np.ndarray:
-    """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
+    """Return all derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k
+    dq_l.
 
-    For small robots and orders: it grows with n^(order + 1). Raises ValueError unless the order is >= 0."""
+    The size grows with n^(order + 1): for small robots and orders. Raises ValueError unless the order is >= 0."""
     coordinates_alone("jacobian_partials", robot.model)
     order = whole("order", order, 0)
     model, partial = robot.model, _partial(robot, q, representation)
@@ -49,11 +51,12 @@ def jacobian_partials(robot: Robot, q: ArrayLike, order: int = 1, representation
 
 
 def jacobian_derivative(robot: Robot, q: ArrayLike, *rates: ArrayLike, representation: str = "body") -> np.ndarray:
-    """Return the time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all r! / (m_1! ... m_s!
-    c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
+    """Return the time derivative of order r (..., b, 6, n), from r derivatives of q.
 
-    over the joints k_1 <= ... <= k_s, where c_1, c_2, ... count how often each of them occurs, and over the orders
-    m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD] (14), (23)."""
+    It is the sum of all r! / (m_1! ... m_s! c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ...
+    dq_(k_s), s <= r, over the joints k_1 <= ... <= k_s, where c_1, c_2, ... are the numbers of occurrences of each, and
+    over the orders m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD]
+    (14), (23)."""
     (q, rates), order = motion(robot, q, *rates), len(rates)
     partial = _partial(robot, q, representation)
     J = partial(()) if order == 0 else np.zeros_like(partial(()))
@@ -70,7 +73,8 @@ def jacobian_derivative(robot: Robot, q: ArrayLike, *rates: ArrayLike, represent
 
 def twist_derivative(robot: Robot, q: ArrayLike, qd: ArrayLike, *rates: ArrayLike,
                      representation: str = "body") -> np.ndarray:
-    """V^(r-1) (..., b, 6) of r derivatives of q, by the Jacobians: sum_l binom(r - 1, l) J^(l) q^(r-l); [MD] (101)."""
+    """Return V^(r-1) (..., b, 6) from r derivatives of q, by the Jacobians: sum_l binom(r - 1, l) J^(l) q^(r-l); [MD]
+    (101)."""
     rates = (qd, *rates)
     J = _form(representation).jacobian_derivatives(robot, q, *rates[:-1])
     return leibniz(len(rates) - 1, lambda J, rate: np.einsum("...ixk,...k->...ix", J, rate), J, rates)
@@ -82,7 +86,7 @@ def _form(representation):
 
 
 def _partial(robot, q, representation):
-    """Return the derivative (..., b, b, 6) of the joint screws as a function of the joints by which it is taken."""
+    """Return the derivative (..., b, b, 6) of the joint screws, as a function of the joints of differentiation."""
     form = _form(representation)
     if form is mixed:
         body, world = _partial(robot, q, "body"), _partial(robot, q, "hybrid")
@@ -92,7 +96,8 @@ def _partial(robot, q, representation):
 
 
 def _chains(model, count):
-    """All sequences of so many joints, each of which carries the next or is the same: other derivatives vanish."""
+    """Yield all sequences of `count` joints, each of which carries the next or is the same: other derivatives
+    vanish."""
     L = support(model)
     for joints in combinations_with_replacement(range(len(L)), count):
         if all(L[k, j] for j, k in pairwise(joints)):
@@ -100,7 +105,7 @@ def _chains(model, count):
 
 
 def _compositions(total, parts):
-    """All sequences of so many positive whole numbers with this sum."""
+    """Return all sequences of `parts` positive integers with the sum `total`."""
     if parts == 1:
         return [(total,)]
     return [(m, *rest) for m in range(1, total - parts + 2) for rest in _compositions(total - m, parts - 1)]

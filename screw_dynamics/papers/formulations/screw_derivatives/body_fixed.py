@@ -1,7 +1,7 @@
 """Derivatives of the joint screws and twists in the body frames; [MD] 2.1.
 
-Results are those of all bodies: Jacobians (..., b, 6, n), twists (..., b, 6), for q and its time derivatives (..., n)
-in the order q, q', q'', ..."""
+Results are for all bodies: Jacobians (..., b, 6, n), twists (..., b, 6), for q and its time derivatives (..., n) in the
+order q, q', q'', ..."""
 from collections.abc import Collection
 
 import numpy as np
@@ -14,16 +14,15 @@ from .tree import columns, combined, leibniz, motion, relative_Ad, scaled, selec
 
 
 def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """J_ij = Ad_(C_i^-1 C_j) X_j, (..., b, b, 6); [MD] (103)."""
+    """Return J_ij = Ad_(C_i^-1 C_j) X_j, (..., b, b, 6); [MD] (103)."""
     model = robot.model
     return support(model)[..., None] * times(_relative(robot, q), model.screws_body)
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """Return the derivative of all J_ij by these joints: [... [[J_ij, J_ik], J_il] ..., J_im], j < k <= l <= ... <= m;
-    else 0.
+    """Return the derivative of all J_ij by these joints; [MD] (5), (12), (14).
 
-    [MD] (5), (12), (14)."""
+    It is [... [[J_ij, J_ik], J_il] ..., J_im] for j < k <= l <= ... <= m; else 0."""
     b = J.shape[-2]
     P = J * (np.arange(b) < min(joints, default=b))[:, None]
     for k in sorted(joints):
@@ -32,8 +31,9 @@ def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
 
 
 def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[J, J', ..., J^(r)] of r derivatives of q, by J' = [J, V], differentiated, V_ij = sum_(j < k <= i) J_ik q_k'
-    the twist of body i against body j."""
+    """Return [J, J', ..., J^(r)] from r derivatives of q, by J' = [J, V], differentiated.
+
+    V_ij = sum_(j < k <= i) J_ik q_k' is the twist of body i relative to body j."""
     q, rates = motion(robot, q, *rates)
     J, V = [joint_screws(robot, q)], []
     for k in range(len(rates)):
@@ -43,9 +43,10 @@ def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[
 
 
 def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_i = A V_p + X_i q_i', A = Ad_(C_i^-1 C_p).
+    """Return [V, V', ..., V^(r-1)] from r derivatives of q, in one recursion: V_i = A V_p + X_i q_i', A = Ad_(C_i^-1
+    C_p).
 
-    Differentiated with A' = -q_i' ad_(X_i) A; [MD] (108)."""
+    It is differentiated with A' = -q_i' ad_(X_i) A; [MD] (108)."""
     model, (q, rates) = robot.model, motion(robot, q, *rates)
     C = robot.body_poses(q)
     C = np.concatenate([C, np.broadcast_to(np.eye(4), (*C.shape[:-3], 1, 4, 4))], axis=-3)
@@ -77,7 +78,7 @@ def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayL
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
     once, U = _brackets(J), scaled(J, u[..., None, :])
-    twice = ad(once, (U + 2.0 * _outward(U))[..., None, :, :])                          # summed over all l from k on
+    twice = ad(once, (U + 2.0 * _outward(U))[..., None, :, :])                          # summed over all l >= k
     return (combined(J, udd)
             + np.einsum("...ijkx,...j,...k->...ix", once, 2.0 * ud, u)
             + np.einsum("...ijkx,...j,...k->...ix", once, u, ud)
@@ -101,26 +102,26 @@ def acceleration_by_factors(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arra
 
 
 def joint_accelerations(robot: Robot, q: ArrayLike, qd: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), of twists and their rates (..., b, 6) of all bodies.
+    """Return q'' = (X^T X)^-1 X^T ((I - D) V' + a V), (..., n), from twists and their rates (..., b, 6) of all bodies.
 
-    For twists that no motion has, the least-squares solution; [MD] (11)."""
+    For twists that no motion has, this is the least-squares solution; [MD] (11)."""
     (q, (u,)), b = motion(robot, q, qd), len(robot.model.parents)
     V, Vd = checked(V=(V, b, 6), Vd=(Vd, b, 6))
     return _on_joints(robot, Vd - _of_parents(robot, q, Vd) + scaled(ad(robot.model.screws_body, V), u))
 
 
 def joint_accelerations_from_twists(robot: Robot, q: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """q'' (..., n) of twists and their rates (..., b, 6) alone: (65b) solved for q''; [MD] remark 8.
+    """Return q'' (..., n) from twists and their rates (..., b, 6) only: (65b) solved for q''; [MD] remark 8.
 
-    q_i'' = X_i^T (V_i' - A V_p' + [V_i, A V_p]) / |X_i|^2, A = Ad_(C_i^-1 C_p), p the parent of body i. The same as
-    `joint_accelerations` for twists that are a motion, whose V_i - A V_p is X_i q_i'."""
+    q_i'' = X_i^T (V_i' - A V_p' + [V_i, A V_p]) / |X_i|^2, A = Ad_(C_i^-1 C_p), p the parent of body i. It equals
+    `joint_accelerations` for twists that are a motion, for which V_i - A V_p is X_i q_i'."""
     b = len(robot.model.parents)
     V, Vd = checked(V=(V, b, 6), Vd=(Vd, b, 6))
     return _on_joints(robot, Vd - _of_parents(robot, q, Vd) + ad(V, _of_parents(robot, q, V)))
 
 
 def _of_parents(robot, q, V):
-    """D V of twists (..., b, 6): what each body has of them from its parent."""
+    """Return D V for twists (..., b, 6): each body's twist due to its parent."""
     C, moved = robot.body_poses(q), np.zeros(V.shape)
     for i, p in enumerate(robot.model.parents):
         if p >= 0:
@@ -129,23 +130,23 @@ def _of_parents(robot, q, V):
 
 
 def _on_joints(robot, own):
-    """(X^T X)^-1 X^T of screws (..., b, 6): the rates (..., n) of the coordinates that fit them best."""
+    """Return (X^T X)^-1 X^T of screws (..., b, 6): the rates (..., n) of the coordinates that fit them best."""
     X, driven = robot.model.screws_body, selection(robot.model)
     return np.einsum("bx,...bx,bk->...k", X, own, driven) / ((X * X).sum(axis=-1) @ driven)
 
 
 def _relative(robot, q):
-    """Ad_(C_i^-1 C_j) (..., b, b, 6, 6)."""
+    """Return Ad_(C_i^-1 C_j) (..., b, b, 6, 6)."""
     C = robot.body_poses(q)
     return relative_Ad(C[..., :, None, :, :], C[..., None, :, :, :])
 
 
 def _outward(U):
-    """sum_(j < k) U_ik of U (..., b, b, 6)."""
+    """Return sum_(j < k) U_ik of U (..., b, b, 6)."""
     return np.flip(np.cumsum(np.flip(U, -2), -2), -2) - U
 
 
 def _brackets(J):
-    """[J_ij, J_ik] for j < k, else 0; (..., b, b, b, 6)."""
+    """Return [J_ij, J_ik] for j < k, else 0; (..., b, b, b, 6)."""
     b = np.arange(J.shape[-2])
     return ad(J[..., :, None, :], J[..., None, :, :]) * (b[:, None] < b)[..., None]

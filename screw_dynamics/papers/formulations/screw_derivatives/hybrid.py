@@ -1,6 +1,7 @@
 """Derivatives of the joint screws and twists at the bodies' origins, resolved in the world frame; [MD] 2.3.
 
-X_j = Ad_(R_j) X_j^b is the joint screw at the origin of its own body, r_ij = r_j - r_i. Else as body_fixed.py."""
+X_j = Ad_(R_j) X_j^b is the joint screw at the origin of its own body, r_ij = r_j - r_i. Otherwise as in
+body_fixed.py."""
 from collections.abc import Collection
 
 import numpy as np
@@ -13,20 +14,20 @@ from .tree import columns, combined, leibniz, lever, motion, scaled, support, wo
 
 
 def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """J_ij = Ad_(r_ij) X_j, (..., b, b, 6); [MD] (105)."""
+    """Return J_ij = Ad_(r_ij) X_j, (..., b, b, 6); [MD] (105)."""
     X, r = _at_own_origin(robot, q)
     return support(robot.model)[..., None] * (X[..., None, :, :] + lever(_arms(r), X[..., None, :, :]))
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """Return the derivative of all J_ij by these joints, k <= ... <= l <= j < m <= ... <= s <= t: [w_k, ... [w_l,
-    [J_ij, [w_m, ... [w_s, v_it]]]]], or [w_k, ... [w_l, J_ij]] if none comes after j.
+    """Return the derivative of all J_ij by these joints, k <= ... <= l <= j < m <= ... <= s <= t.
 
-    w and v are the angular and linear parts of J_ik etc.; of one joint [w_k, J_ij], k <= j, or [J_ij, v_im], j < m;
-    [MD] (24), (25), extended to the joints before j and to any order."""
+    It is [w_k, ... [w_l, [J_ij, [w_m, ... [w_s, v_it]]]]], or [w_k, ... [w_l, J_ij]] if no joint is after j. w and v
+    are the angular and linear parts of J_ik etc. For one joint it is [w_k, J_ij], k <= j, or [J_ij, v_im], j < m; [MD]
+    (24), (25), extended to joints before j and to any order."""
     joints = sorted(joints)
     P, number = np.empty_like(J), np.arange(J.shape[-2])
-    for count in range(len(joints) + 1):                    # so many are not after j
+    for count in range(len(joints) + 1):                    # number of joints not after j
         before, after = joints[:count], joints[count:]
         here = np.searchsorted(joints, number, "right") == count
         X = J[..., here, :]
@@ -42,8 +43,8 @@ def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
 
 
 def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[J, J', ..., J^(r)] of r derivatives of q, by J_ij = Ad_(r_ij) X_j and X_j' = [w_j, X_j], differentiated; [MD]
-    (27), (30)."""
+    """Return [J, J', ..., J^(r)] from r derivatives of q, by J_ij = Ad_(r_ij) X_j and X_j' = [w_j, X_j],
+    differentiated; [MD] (27), (30)."""
     V, X, r = _recursion(robot, q, rates)
     arms, L = [_arms(derivative) for derivative in r], support(robot.model)[..., None]
     X = [derivative[..., None, :, :] for derivative in X]
@@ -51,13 +52,13 @@ def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[
 
 
 def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_j = Ad_(r_jp) V_p + X_j q_j', X_j' = [w_j, X_j];
-    [MD] (110)."""
+    """Return [V, V', ..., V^(r-1)] from r derivatives of q, in one recursion: V_j = Ad_(r_jp) V_p + X_j q_j', X_j' =
+    [w_j, X_j]; [MD] (110)."""
     return _recursion(robot, q, rates)[0]
 
 
 def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """V_i' = sum_j (J_ij q_j'' + (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j q_j'); [MD] (28), (29)."""
+    """Return V_i' = sum_j (J_ij q_j'' + (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j q_j'); [MD] (28), (29)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
     V = combined(J, u)
@@ -65,8 +66,9 @@ def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> n
 
 
 def acceleration_by_brackets(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """Return V_i' by J_ij' = [w_j, J_ij] + [J_ij, v], where v is the linear part of sum_(j < k <= i) J_ik q_k', the
-    twist of body i against body j at the origin of i; [MD] (26), (28) with the first term, which is missing there."""
+    """Return V_i' by J_ij' = [w_j, J_ij] + [J_ij, v]; [MD] (26), and (28) with the first term, which is missing there.
+
+    v is the linear part of sum_(j < k <= i) J_ik q_k', the twist of body i relative to body j at the origin of i."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
     reached = np.cumsum(scaled(J, u[..., None, :]), axis=-2)                    # V_j at the origin of i
@@ -76,7 +78,8 @@ def acceleration_by_brackets(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
 
 
 def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
-    """V_i'' = sum_j (J_ij q_j''' + 2 J_ij' q_j'' + J_ij'' q_j'), [MD] (31), with
+    """Return V_i'' = sum_j (J_ij q_j''' + 2 J_ij' q_j'' + J_ij'' q_j'), [MD] (31).
+
     J_ij'' = (ad_(r_ij'') + 2 ad_(r_ij') ad_(w_j) + Ad_(r_ij) (ad_(w_j') + ad_(w_j) ad_(w_j))) X_j; [MD] (30)."""
     (V, Vd), (q, (u, ud, udd)) = twist_derivatives(robot, q, qd, qdd), motion(robot, q, qd, qdd, qddd)
     J, (X, r) = joint_screws(robot, q), _at_own_origin(robot, q)
@@ -88,7 +91,7 @@ def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayL
 
 
 def _rate(robot, q, V):
-    """J_ij' = (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j, (..., b, b, 6), of the twists V (..., b, 6); [MD] (27)."""
+    """Return J_ij' = (ad_(r_ij') + Ad_(r_ij) ad_(w_j)) X_j, (..., b, b, 6), for the twists V (..., b, 6); [MD] (27)."""
     (X, r), w = _at_own_origin(robot, q), angular(V)[..., None, :, :]
     X = X[..., None, :, :]
     Xd = ad(w, X)
@@ -96,19 +99,19 @@ def _rate(robot, q, V):
 
 
 def _at_own_origin(robot, q):
-    """X_j (..., b, 6) and r_j (..., b, 3)."""
+    """Return X_j (..., b, 6) and r_j (..., b, 3)."""
     C, X = robot.body_poses(q), robot.model.screws_body
     R = C[..., :3, :3]
     return joined(times(R, X[:, :3]), times(R, X[:, 3:])), C[..., :3, 3]
 
 
 def _arms(r):
-    """r_ij = r_j - r_i (..., b, b, 3)."""
+    """Return r_ij = r_j - r_i (..., b, b, 3)."""
     return r[..., None, :, :] - r[..., :, None, :]
 
 
 def _recursion(robot, q, rates):
-    """V, V', ... of the bodies, X, X', ... of the joints, r, r', ... of the origins, (..., b, 6) and (..., b, 3)."""
+    """Return V, V', ... of bodies, X, X', ... of joints, and r, r', ... of origins, (..., b, 6) and (..., b, 3)."""
     parents, (q, rates) = robot.model.parents, motion(robot, q, *rates)
     lead, (start, origin) = q.shape[:-1], _at_own_origin(robot, q)
     V = [world_last(lead, len(parents), 6) for _ in rates]

@@ -1,6 +1,6 @@
 """Derivatives of the joint screws and twists in the world frame; [MD] 2.2.
 
-J_ij is the same screw J_j for all bodies i that joint j moves. Arguments and results as in body_fixed.py."""
+J_ij is the same screw J_j for all bodies i that joint j moves. Arguments and results are as in body_fixed.py."""
 from collections.abc import Collection
 
 import numpy as np
@@ -14,14 +14,14 @@ from .tree import columns, leibniz, motion, scaled, support, world_last
 
 
 def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """J_ij = J_j = Ad_(C_j) X_j, (..., b, b, 6); [MD] (104)."""
+    """Return J_ij = J_j = Ad_(C_j) X_j, (..., b, b, 6); [MD] (104)."""
     return _for_bodies(robot.model, _intrinsic(robot, q))
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """Return the derivative of all J_ij by these joints: [J_m, ... [J_l, [J_k, J_j]]], m <= ... <= l <= k < j; else 0.
+    """Return the derivative of all J_ij by these joints; [MD] (15), (20), (23).
 
-    [MD] (15), (20), (23)."""
+    It is [J_m, ... [J_l, [J_k, J_j]]] for m <= ... <= l <= k < j; else 0."""
     P = J * (np.arange(J.shape[-2]) > max(joints, default=-1))[:, None]
     for k in sorted(joints, reverse=True):
         P = ad(J[..., k, None, :], P)
@@ -29,19 +29,19 @@ def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
 
 
 def jacobian_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[J, J', ..., J^(r)] of r derivatives of q, by J_j' = [V_j, J_j], differentiated; [MD] (16)."""
+    """Return [J, J', ..., J^(r)] from r derivatives of q, by J_j' = [V_j, J_j], differentiated; [MD] (16)."""
     _, J = _recursion(robot, q, rates)
     return [columns(robot.model, _for_bodies(robot.model, derivative)) for derivative in J]
 
 
 def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.ndarray]:
-    """[V, V', ..., V^(r-1)] of r derivatives of q, in one recursion: V_j = V_p + J_j q_j', J_j' = [V_j, J_j]; [MD]
-    (109), (16)."""
+    """Return [V, V', ..., V^(r-1)] from r derivatives of q, in one recursion: V_j = V_p + J_j q_j', J_j' = [V_j, J_j];
+    [MD] (109), (16)."""
     return _recursion(robot, q, rates)[0]
 
 
 def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """V_i' = sum_(j <= i) (J_j q_j'' + [V_j, J_j] q_j'), in matrix form L (J q'' + b J q'); [MD] (17), (18)."""
+    """Return V_i' = sum_(j <= i) (J_j q_j'' + [V_j, J_j] q_j'), in matrix form L (J q'' + b J q'); [MD] (17), (18)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     L, J = support(robot.model), _intrinsic(robot, q)
     V = L @ scaled(J, u)
@@ -49,8 +49,10 @@ def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> n
 
 
 def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
-    """V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + sum_(k <= j) [J_k, J_j] q_k'' q_j'
-    + [V_p + V_j - V_i, [V_j, J_j]] q_j'), p the parent of j; [MD] (21)."""
+    """Return V_i'' by the first form, with p the parent of j; [MD] (21).
+
+    V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + sum_(k <= j) [J_k, J_j] q_k'' q_j'
+    + [V_p + V_j - V_i, [V_j, J_j]] q_j')."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     L, J = support(robot.model), _intrinsic(robot, q)
     V = L @ scaled(J, u)
@@ -62,8 +64,10 @@ def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayL
 
 
 def jerk_by_sums(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
-    """V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + [[V_j, J_j], V_i - 2 V_j] q_j'
-    + [sum_(k <= j) J_k q_k'' + [V_j, J_j] q_j', J_j] q_j'); [MD] (22)."""
+    """Return V_i'' by the second form; [MD] (22).
+
+    V_i'' = sum_(j <= i) (J_j q_j''' + 2 [V_j, J_j] q_j'' + [[V_j, J_j], V_i - 2 V_j] q_j'
+    + [sum_(k <= j) J_k q_k'' + [V_j, J_j] q_j', J_j] q_j')."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     L, J = support(robot.model), _intrinsic(robot, q)
     V = L @ scaled(J, u)
@@ -74,17 +78,17 @@ def jerk_by_sums(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd
 
 
 def _intrinsic(robot, q):
-    """J_j (..., b, 6)."""
+    """Return J_j (..., b, 6)."""
     return times(Ad_matrix(robot.body_poses(q)), robot.model.screws_body)
 
 
 def _for_bodies(model, J):
-    """J_ij (..., b, b, 6) of the screws J_j (..., b, 6)."""
+    """Return J_ij (..., b, b, 6) from the screws J_j (..., b, 6)."""
     return support(model)[..., None] * J[..., None, :, :]
 
 
 def _recursion(robot, q, rates):
-    """V, V', ... of the bodies and J, J', ... of the joints, each (..., b, 6)."""
+    """Return V, V', ... of the bodies and J, J', ... of the joints, each (..., b, 6)."""
     parents, (q, rates) = robot.model.parents, motion(robot, q, *rates)
     V = [world_last(q.shape[:-1], len(parents), 6) for _ in rates]
     J = [_intrinsic(robot, q), *(np.zeros((*q.shape[:-1], len(parents), 6)) for _ in rates)]

@@ -1,8 +1,8 @@
-"""Parts common to all representations: joints of a tree, and derivatives of products.
+"""Common parts of all representations: joints of a tree, and derivatives of products.
 
-J_ij is the screw of joint j as body i sees it, an entry of an array (..., b, b, 6) that is 0 unless joint j moves body
-i. So a bracket of such screws vanishes by itself unless all its joints lie on the path from the root to body i. On a
-path, joints closer to the root have smaller numbers: the ordering conditions of the paper compare numbers alone."""
+J_ij is the screw of joint j in the representation of body i, an entry of an array (..., b, b, 6) that is 0 unless joint
+j moves body i. Hence a bracket of such screws is 0 unless all its joints are on the path from the root to body i. On a
+path, joints closer to the root have smaller numbers: the paper's ordering conditions compare numbers only."""
 from collections.abc import Callable, Sequence
 from math import comb
 
@@ -18,7 +18,7 @@ from ..newton_euler.screws import inverse, joined
 
 
 def support(model: Model) -> np.ndarray:
-    """L (b, b): L_ij = 1 if joint j moves body i, else 0; [MD] below (19)."""
+    """Return L (b, b): L_ij = 1 if joint j moves body i, else 0; [MD] below (19)."""
     L = np.eye(len(model.parents))
     for i, parent in enumerate(model.parents):
         if parent >= 0:
@@ -27,18 +27,18 @@ def support(model: Model) -> np.ndarray:
 
 
 def selection(model: Model) -> np.ndarray:
-    """S (b, n), with S q' the rates of all joints: S_ik = 1 if coordinate k drives joint i, else 0."""
+    """Return S (b, n), with S q' the rates of all joints: S_ik = 1 if coordinate k drives joint i, else 0."""
     return np.eye(model.n)[model.coordinates]
 
 
 def same_joint(model: Model) -> np.ndarray:
-    """(b, b): True where one joint moves both bodies, which is one on a group unless they are the same."""
+    """Return a mask (b, b), True if one joint moves both bodies: a Lie-group joint unless the bodies are the same."""
     joints = np.array(model.body_joints, dtype=object)
     return joints[:, None] == joints
 
 
 def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, list[np.ndarray]]:
-    """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
+    """Return q (..., n), and its time derivatives (..., b) for each joint of the tree, with broadcast leading axes.
 
     Raises ValueError unless all of them are (..., n) and their leading axes broadcast."""
     checks.coordinates_alone("motion", robot.model)
@@ -48,18 +48,18 @@ def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, l
 
 
 def columns(model: Model, J: np.ndarray) -> np.ndarray:
-    """Return the Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's
-    column."""
+    """Return the Jacobians (..., b, 6, n) of all bodies from their screws. Mimic joints are added to the column of the
+    joint they follow."""
     return np.einsum("...ijx,jk->...ixk", J, selection(model))
 
 
 def combined(J: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """sum_j J_ij q_j' of screws (..., b, b, 6) and rates (..., b) of the joints."""
+    """Return sum_j J_ij q_j' for screws (..., b, b, 6) and rates (..., b) of the joints."""
     return np.einsum("...ijx,...j->...ix", J, rates)
 
 
 def relative_Ad(C: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Ad_(C^-1 D) (..., 6, 6) of poses C and D (..., 4, 4)."""
+    """Return Ad_(C^-1 D) (..., 6, 6) for poses C and D (..., 4, 4)."""
     return Ad_matrix(inverse(C) @ D)
 
 
@@ -69,15 +69,15 @@ def leibniz(order: int, product: Callable, F: Sequence[np.ndarray], G: Sequence[
 
 
 def scaled(X: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """X q' of screws (..., 6) and rates (...)."""
+    """Return X q' for screws (..., 6) and rates (...)."""
     return X * rate[..., None]
 
 
 def lever(r: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """(0, r x xi): what Ad_r adds to a screw X = (xi, eta), and all that a derivative of Ad_r leaves of it."""
+    """Return (0, r x xi): the term that Ad_r adds to a screw X = (xi, eta), and a derivative of Ad_r applied to X."""
     return joined(np.zeros(3), np.cross(r, X[..., :3]))
 
 
 def world_last(lead: tuple[int, ...], bodies: int, size: int) -> np.ndarray:
-    """Zeros (*lead, bodies + 1, size): entry -1, where the parent -1 points to, is the world at rest."""
+    """Return zeros (*lead, bodies + 1, size). Entry -1, the index of a root body's parent, is the world at rest."""
     return np.zeros((*lead, bodies + 1, size))
