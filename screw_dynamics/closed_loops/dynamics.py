@@ -116,5 +116,5 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
 
 
 def _dot(A, x):
-    """Return a^T x."""
+    """Return A^T x."""
     return (np.swapaxes(A, -1, -2) @ x[..., None])[..., 0]
