@@ -219,60 +219,54 @@ def what_specialize_uses():
 SPAN = r"(\d\.\d\d) to (\d\.\d\d)"
 CLAIMS = {
     "Summary": {
-        r"Body frames, for most uses\.": body_frames_for_most,
-        r"For a robot known beforehand, in straight lines, body-fixed recursions \(classical is one\) take the fewest "
+        r"Body-fixed twists take the fewest operations for most uses\.": body_frames_for_most,
+        r"In straight-line code for one known robot, body-fixed recursions \(classical is one\) take the fewest "
         r"operations of most quantities\.": most_quantities_in_straight_lines,
-        r"In loops for any robot forward dynamics takes the fewest operations in spatial twists, for chains of (\d+) "
+        r"In loops for any robot, forward dynamics takes the fewest operations in spatial twists, for chains of (\d+) "
         r"joints and more\.": spatial_forward_dynamics_in_loops,
-        r"About the world's origin these lose digits with the square of the robot's distance\.":
+        r"About the world's origin the error of spatial twists grows with the square of the robot's distance\.":
             spatial_errors_grow_with_the_square,
-        r"About a point near the robot they do not, and take (.*) operations where hybrid twists take (.*)\.":
-            near_point_keeps_digits,
-        r"Spatial twists take the fewest where pairs of bodies count, as in Jacobians of all bodies and in matrices of "
-        r"long chains\.": spatial_where_pairs_count,
-        r"Mixed twists take fewer than all others of one thing alone, forward dynamics of prismatic chains, in "
-        r"Denavit and Hartenberg's convention of (\d+) joints and more\.": mixed_for_one_thing,
+        r"About a point near the robot it does not grow, and forward dynamics takes (.*) operations; hybrid twists "
+        r"take (.*)\.": near_point_keeps_digits,
+        r"Spatial twists take the fewest operations of quantities with one entry per pair of bodies, such as Jacobians "
+        r"of all bodies and matrices of long chains\.": spatial_where_pairs_count,
+        r"Mixed twists take the fewest operations of only one quantity: forward dynamics of prismatic chains, in "
+        r"Denavit-Hartenberg convention of (\d+) joints and more\.": mixed_for_one_thing,
         r"Fewest operations of a chain of 7 revolute joints, .*": lambda: ARM == 7,         # what the table is
-        r"What to take for which use is in the \[conclusion\].*": lambda: section("Conclusion by use")},
+        r"The \[conclusion\]\S* lists the form for each use\.": lambda: section("Conclusion by use")},
     "Conclusion by use": {
-        r"`test_comparison_conclusion\.py` holds each sentence .*": lambda: True,
-        rf"Torques for a motion \(control\): classical, measured {SPAN} of the time of the body-fixed form on the real "
-        rf"robots, {SPAN} in batches\.": torques,
-        r"Among the representations body-fixed\.": torques_by_representations,
-        r"Simulation of any robot, in loops: spatial about a point near the robot takes the fewest operations of what "
-        r"keeps its digits; it is in `comparison/recursions` alone\.": near_point_in_loops,
-        rf"Hybrid takes {SPAN} of the time of the body-fixed form, {SPAN} in batches, on this processor; with "
-        rf"AVX2 alone "
-        rf"{SPAN} and {SPAN}\.": hybrid_simulation,
+        r"`test_comparison_conclusion\.py` verifies each sentence .*": lambda: True,
+        rf"Inverse dynamics \(control\): classical takes {SPAN} of the time of the body-fixed form on the real robots, "
+        rf"{SPAN} in batches\.": torques,
+        r"Among the four representations body-fixed\.": torques_by_representations,
+        r"Simulation of any robot, in loops: spatial about a point near the robot takes the fewest operations of the "
+        r"forms whose error does not grow with the distance; it is only in `comparison/recursions`\.":
+            near_point_in_loops,
+        rf"Hybrid takes {SPAN} of the time of the body-fixed form, {SPAN} in batches, on this processor; with only "
+        rf"AVX2 {SPAN} and {SPAN}\.": hybrid_simulation,
         rf"Spatial twists about the world's origin take {SPAN} and {SPAN}, for a robot that stays near it\.":
             spatial_simulation,
-        r"Simulation of one robot, in straight lines: the mass matrix for short chains, body-fixed articulated "
-        r"bodies for "
-        r"longer ones in Denavit and Hartenberg's convention\.": one_robot,
-        r"For long chains with frames on their axes and else general ones hybrid\.": one_long_robot,
+        r"Simulation of one robot, in straight-line code: the mass matrix for short chains, body-fixed articulated "
+        r"bodies for longer ones in Denavit-Hartenberg convention\.": one_robot,
+        r"Hybrid for long chains with frames on their axes that are otherwise general\.": one_long_robot,
         r"Gravity compensation: first moments in the body frames\.": gravity,
-        r"Mass matrix, in frames on the axes: body-fixed for arms and for robots of short branches, spatial for long "
+        r"Mass matrix, in frames on the axes: body-fixed for arms and for robots with short branches, spatial for long "
         r"chains\.": mass_matrix,
-        r"Coriolis matrix: in loops spatial about a point near the robot, as `Robot` has it, in straight lines "
-        r"of arms in "
-        r"Denavit and Hartenberg's convention body-fixed\.": coriolis_matrix,
-        r"Where the bodies' mean depth is (\d+) or more `Robot` takes the spatial form of both matrices, and "
-        r"writes them "
-        r"by rows\.": deep,
-        r"Twists, accelerations, jerks of arms: body-fixed, or classical where accelerations of points are wanted\.":
+        r"Coriolis matrix: in loops spatial about a point near the robot, as in `Robot`; in straight-line code of arms "
+        r"in Denavit-Hartenberg convention body-fixed\.": coriolis_matrix,
+        r"If the mean depth of the bodies is (\d+) or more, `Robot` uses the spatial form of both matrices, and writes "
+        r"them by rows\.": deep,
+        r"Twists, accelerations, jerks of arms: body-fixed, or classical if accelerations of points are needed\.":
             motions,
         r"Jacobians of all bodies: spatial\.": all_jacobians,
-        rf"Of one body: spatial too, {SPAN} of the time of the body-fixed form in single calls and {SPAN} in "
-        rf"batches, with "
-        r"about as many operations in loops\.": one_jacobian,
-        r"`Robot` uses, unless a representation is given, the classical recursion for inverse dynamics, hybrid "
-        r"twists for "
-        r"forward dynamics and simulation; where joints share a coordinate, the mass matrix in hybrid twists\.":
-            what_robot_uses,
-        r"`Robot\.specialize` counts the operations of the straight lines of its robot, and of articulated bodies in "
-        r"body-fixed and hybrid twists and the mass matrix in the body frames takes the fewest; so of the "
-        r"Coriolis matrix "
-        r"in the body frames and in a common one\.": what_specialize_uses}}
+        rf"Of one body: spatial too, {SPAN} of the time of the body-fixed form in single calls and {SPAN} in batches, "
+        rf"with about as many operations in loops\.": one_jacobian,
+        r"By default `Robot` uses the classical recursion for inverse dynamics, and hybrid twists for forward dynamics "
+        r"and simulation; if joints share a coordinate, the mass matrix in hybrid twists\.": what_robot_uses,
+        r"`Robot\.specialize` counts the operations of the straight-line code of its robot, and selects the form with "
+        r"the fewest: for forward dynamics among articulated bodies in body-fixed and hybrid twists and the mass "
+        r"matrix in the body frames, for the Coriolis matrix among the body frames and a common frame\.":
+            what_specialize_uses}}
 SENTENCES = [(title, sentence) for title in CLAIMS for sentence in sentences(section(title))]
 
 

@@ -236,10 +236,11 @@ def test_what_is_said_of_speeds_is_what_the_table_shows():
         *(f"{base}torque regressor, 1 thread, batch of 4096" for base in ("", "floating base: ")),
         "simulation, one robot", "two threads, simulation of 4096"}
     text = " ".join((README + SPEED).split())
-    assert ("what misses them: some Jacobians of one state, derivatives of forward dynamics of one state on a floating "
-            "base; batches on a floating base, and of derivatives and regressors of many joints") in text
-    assert ("the simulation of one robot of many joints on the general kernels; and what a second thread brings to the "
-            "simulation of 4096 robots") in text
+    assert ("miss them ([why](#missed-targets)): - some Jacobians of one state, and derivatives of forward dynamics of "
+            "one state on a floating base; - batches on a floating base, and batches of derivatives and regressors of "
+            "many joints") in text
+    assert ("- the simulation of one robot of many joints on the general kernels; - the speed-up of the simulation of "
+            "4096 robots by a second thread") in text
     assert not [quantity for quantity, _, _, numbers in speeds() if min(numbers.values()) < 1.0]
     against_others = [ratio for quantity, _, _, numbers in speeds() if not quantity.startswith("two threads")
                       for ratio in numbers.values()]

@@ -12,7 +12,7 @@ LAST = {"MK": 82, "MD": 120, "MT": 83, "SY": 15, "PK": 44}
 BESIDE = {("MK", "remark"): range(1, 18), ("MD", "remark"): (1, 2, 8), ("MT", "remark"): range(1, 10),
           ("PK", "propert"): range(1, 5), ("MK", "figure"): range(1, 10), ("SY", "figure"): (1, 2),
           ("PK", "figure"): (1,)}
-REASONS = "## Not computed, and why"
+REASONS = "## Equations that are not computed"
 EACH = pytest.mark.parametrize("paper", LAST)
 
 
