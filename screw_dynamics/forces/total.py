@@ -25,13 +25,14 @@ from screw_dynamics.numbers.values import PLAIN
 
 from .custom import Custom, why_not_compiled
 from .element import KINDS, Element, Robot
+from .friction import ModelFriction
 from .kernels import WORK, Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
 from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, OF_Y, TERMS, CoordinateLaw, Law, LinkLaw, PairLaw
 
 
 def _built_in():
     # By name: cached kernels read their numbers in this order, which must not depend on the order of imports.
-    return {name: KINDS[name].law for name in sorted(KINDS)}
+    return {name: KINDS[name].law for name in sorted(KINDS)} | {ModelFriction.__name__: ModelFriction.law}
 
 
 class Account(NamedTuple):
