@@ -27,8 +27,8 @@ KEYS = {
 # used, or looked for, and installed by pip.
 BY_PIP = {"casadi", "check_jsonschema", "clarabel", "cloudpickle", "coal", "coverage", "cupy", "daqp", "dask",
           "distributed", "fsspec", "jax", "lz4", "mcap", "mcap_ros2", "mcap_ros2_support_fast", "mpmath", "msgspec",
-          "mujoco", "numpydoc", "pandas", "playwright", "psutil", "pyarrow", "pydrake", "rosbags", "toppra", "tqdm",
-          "trimesh", "viser", "websockets", "xarray", "zstandard"}
+          "mujoco", "numpydoc", "pandas", "playwright", "psutil", "pyarrow", "pydrake", "rosbags", "ruff", "toppra",
+          "tqdm", "trimesh", "viser", "websockets", "xarray", "zstandard"}
 IF_THERE = {"imageio", "rosidl_generator_py", "torch"}      # which a test takes where they are
 OWN = {"screw_dynamics", "pytest_screw_dynamics", "screw_dynamics_nodes"}
 BESIDE = {"benchmarks", "changelog", "comparison", "fault_injection", "installed_calls", "mutations",

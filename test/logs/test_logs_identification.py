@@ -139,7 +139,7 @@ def test_recordings_that_cannot_be_used_are_rows(drawn, recordings):
     with pytest.raises(ValueError, match="none of 1 recordings can be used"):
         identify([other], drawn)
     for wrong, says in (([], "there is none"), ([recordings[0], "a"], "must be Recordings, or all addresses"),
-                        (["a"], "out: the folder")):
+                        (["a"], "out: with addresses, the folder")):
         with pytest.raises(ValueError, match=says):
             identify(wrong, drawn)
 

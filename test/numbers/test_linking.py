@@ -21,7 +21,7 @@ def both():
     @noinline
     def fourth(x):
         if x < 0.0:
-            raise ValueError("not of negative numbers", x)
+            raise ValueError("not of negative numbers")
         return square(square(x))
     return lambda x: fourth(x) + square(x)
 
@@ -42,7 +42,7 @@ def test_an_entry_point_alone_has_machine_code(both, made):
     call = prepare(compiled("an entry point of a test", key=None)(both), (types.float64,)).entry_point
     assert call(3.0) == 90.0
     assert made.keys() - {"nrt"} == {"<lambda>"} and made["<lambda>"] is Whole
-    with pytest.raises(ValueError, match="not of negative numbers.*-1.0"):
+    with pytest.raises(ValueError, match="not of negative numbers"):
         call(-1.0)
 
 
@@ -51,7 +51,7 @@ def test_functions_that_numba_compiles_alone_call_kernels_too(both, made):
     assert call(3.0) == 90.0
     assert {name: made[name] for name in made if name != "nrt"} == {
         "fourth": Whole, "square": Whole, "<lambda>": JITCodeLibrary}
-    with pytest.raises(ValueError, match="not of negative numbers.*-1.0"):
+    with pytest.raises(ValueError, match="not of negative numbers"):
         call(-1.0)
 
 

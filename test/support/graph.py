@@ -97,8 +97,8 @@ class Driver:
             self.publishers["robot_description"] = self.node.create_publisher(String, "robot_description", LATCHED)
         self.publishers["robot_description"].publish(String(data=text))
 
-    def wait(self, condition, what="a condition", while_waiting=lambda: None):
-        """Spin until the condition holds and return its value."""
+    def wait(self, condition, what="a condition", while_waiting=lambda: None, pace=PACE):
+        """Spin until the condition holds and return its value; while_waiting is called every `pace` seconds."""
         due = time.monotonic()
         end = due + PATIENCE
         while not (value := condition()):
@@ -106,7 +106,7 @@ class Driver:
             assert now < end, f"waited {PATIENCE} s for {what() if callable(what) else what}"
             assert not any(process.broken() for process in RUNNING), next(filter(None, (p.broken() for p in RUNNING)))
             if now >= due:
-                due = now + PACE
+                due = now + pace
                 while_waiting()
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
