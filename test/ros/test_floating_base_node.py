@@ -283,7 +283,7 @@ def test_a_payload_is_identified_while_the_base_moves(driver, robot):
         base_message.header.stamp = one.header.stamp = stamp
         odometry.publish(base_message)
         driver.wait(lambda stamp=stamp: any(m.header.stamp == stamp for m in [*driver.torques["gravity"]][-1:]),
-                    "gravity", lambda one=one: joints.publish(one), pace=0.1)      # rarely: each brings an answer to read
+                    "gravity", lambda one=one: joints.publish(one), pace=0.1)      # each has an answer to read
     reply = driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin")
     assert reply.success, reply.message
     assert reply.samples > 700 and reply.observable[0] and abs(reply.inertia.m - mass) < 0.03
