@@ -64,7 +64,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
 
 
 def _base(model, said, notes):
-    """Return the model without drives, and its drives. Joints get the friction that is not the motors'."""
+    """Return the model without drives, and the drives. Friction of the motors is subtracted from that of the joints."""
     base, drives = undriven(model), dict(model.drives)
     numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
     for joint, drive in drives.items():
