@@ -260,6 +260,6 @@ def _check(model, found):
             wrong = wrong[wrong != getattr(found, name)[own]]
             if wrong.size:
                 raise ValueError(f"to_urdf: {name} {wrong[0]:g} of joint {quote(joint)} ({model.kind_of(joint)}) "
-                                 "cannot be written: a URDF has no word for it")
+                                 "cannot be expressed in a URDF")
     if dict(found.drives) != dict(model.drives) or found.forces != model.forces:
         raise ValueError("to_urdf: drives or forces of the robot cannot be written")
