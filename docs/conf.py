@@ -134,8 +134,9 @@ def methods_of_robot() -> str:
 
 def other_names() -> str:
     """The reference of what the package offers beside Robot, and beside modules, which have pages of their own."""
-    offered = {name: getattr(screw_dynamics, name) for name in screw_dynamics.__all__ if name != "Robot"}
-    own = {name: x for name, x in offered.items() if callable(x) and name != "identify"}        # of identification
+    elsewhere = "Robot", "ClosedLoopRobot", "ElasticJoints", "identify"         # on the pages of their modules
+    offered = {name: getattr(screw_dynamics, name) for name in screw_dynamics.__all__ if name not in elsewhere}
+    own = {name: x for name, x in offered.items() if callable(x)}
     listed = "\n".join(f".. auto{'class' if isinstance(x, type) else 'function'}:: {name}" for name, x in own.items())
     return f"```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
 

@@ -49,7 +49,7 @@ def entry_of(form: Callable[[], Form]) -> Callable:
 
 
 def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return g exp(v) (..., nq) for each joint's configuration g, which constant velocities v reach in unit time."""
+    """Integrate constant velocities v from q over unit time. Each joint moves from its configuration g to g exp(v)."""
     return _of_each(form_of_integrated, model, q, v, model.nq) if model.on_groups else q + v
 
 

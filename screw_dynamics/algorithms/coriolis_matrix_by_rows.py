@@ -18,9 +18,9 @@ from .matrix_rows import number, put_carried, put_carriers, twists, vectors
 
 
 class GyrationColumns(NamedTuple):
-    """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose, twist, composite
-    inertia and gyration; the first body of its run and the last one of its subtree. By columns the joint screws, their
-    rates, and the rates of momentum due to joints."""
+    """Data of each body in the algorithm: joint coordinate and rate; pose, twist, composite inertia and gyration in the
+    common frame; first body of its unbranched chain and last body of its subtree. One column per joint: joint screws,
+    their rates, and momentum rates due to the joints."""
 
     q: Scalar
     qd: Scalar

@@ -192,7 +192,7 @@ class GeometricParameters:
 def _body(model, link):
     """Return the body of a link. Raises ValueError for the root, the reference of the poses."""
     if model.known_link(link) == model.root:
-        raise ValueError(f"link {link!r} is the root, in whose frame poses are: name another")
+        raise ValueError(f"link {link!r} is the root, the reference frame of the poses: pass another link")
     return model.frames[link][0]
 
 

@@ -193,5 +193,5 @@ def _refuse_namesakes(functions):
         for name in names:
             if (found := identifier(name)) in known:
                 raise ValueError(f"{known[found]!r} and {name!r} have the same name in C, {found}: rename a link, or "
-                                 "export them apart")
+                                 "export them separately")
             known[found] = name

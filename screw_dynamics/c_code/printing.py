@@ -184,8 +184,9 @@ class Statements:
 
     # ------------------------------------------------------------------------------------------------- results
     def _write(self, results, *comment):
-        """Print results, (place, number) each. If they may share memory with arguments, all arguments are read
-        before."""
+        """Print the assignments of results (place, number), where place is the left side of the assignment.
+
+        If results may share memory with arguments, all arguments are read first."""
         texts = []
         for place, x in results:
             found = self._operand(repr(x) if isinstance(x, Traced) else repr(float(x)))

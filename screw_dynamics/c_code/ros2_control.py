@@ -43,7 +43,7 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
         raise ValueError(f"ros2_control with precision {precision!r}: interfaces of ros2_control are double")
     for what, asked in at_run_time.items():
         if asked:
-            raise ValueError(f"ros2_control with {what}: the controller has nothing to give as that argument")
+            raise ValueError(f"ros2_control with {what}: the controller has no source for this argument")
     if quantities is not None and (missing := [x for x in NEEDED if x not in quantities]):
         raise ValueError(f"ros2_control needs the quantities {missing}, too")
 

@@ -110,7 +110,7 @@ def _named(properties: Any) -> dict[str, Callable]:
     for name, judge in found.items():
         if not isinstance(name, str) or not name or not callable(judge):
             raise ValueError(f"properties: {checks.described(name)} is {checks.described(judge)}, and must be a name "
-                             "with a function of the motion; what has no name of its own is passed as {name: function}")
+                             "with a function of the motion; a function without a name is passed as {name: function}")
     if not found:
         raise ValueError("properties: at least one is required, or nothing can fail")
     return found

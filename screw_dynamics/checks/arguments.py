@@ -176,7 +176,7 @@ def number(what: str, x: Any, least: float = -math.inf) -> float:
 
 
 def positive(what: str, x: Any) -> float:
-    """Return a finite number > 0."""
+    """Return x as a float. Raises ValueError unless it is finite and > 0."""
     if type(x) is float and 0.0 < x < math.inf:             # fast path: isinstance of an abstract class is slow
         return x
     found = real(x)

@@ -90,13 +90,13 @@ def number() -> float:
 
 @kernel
 def lane() -> Any:
-    """Return a lane of zeros, for WIDTH states."""
+    """Return a SIMD vector of zeros, one lane for each of WIDTH states."""
     return splat(0.0)
 
 
 @kernel
 def lane_of_single() -> Any:
-    """Return a lane of zeros in single precision, for twice as many states."""
+    """Return a single-precision SIMD vector of zeros, for twice as many states."""
     return splat_single(0.0)
 
 

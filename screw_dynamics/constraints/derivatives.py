@@ -30,19 +30,19 @@ from .tables import COUPLING, ConstraintTables, constraints_in
 # ------------------------------------------------------------------------------------------------- dual numbers
 @kernel
 def vector(x: Vec3, dx: Vec3) -> Vec3:
-    """Return x with the derivatives dx."""
+    """Return the dual vector of value x and derivatives dx."""
     return Vec3(dual(x.x, dx.x), dual(x.y, dx.y), dual(x.z, dx.z))
 
 
 @kernel
 def twist(V: Twist, dV: Twist) -> Twist:
-    """Return V with the derivatives dV."""
+    """Return the dual twist of value V and derivatives dV."""
     return Twist(vector(V.angular, dV.angular), vector(V.linear, dV.linear))
 
 
 @kernel
 def pose(D: Pose, X: Twist) -> Pose:
-    """Return D with the derivatives D X^."""
+    """Return the dual pose of value D and derivatives D X^."""
     R, w = D.R, X.angular
     return Pose(Rotation(vector(R.x, cross(R.x, w)), vector(R.y, cross(R.y, w)), vector(R.z, cross(R.z, w))),
                 vector(D.p, R @ X.linear))

@@ -73,7 +73,7 @@ def put_wrench(F: np.ndarray, j: int, W: Wrench) -> None:
 
 @kernel
 def wrenches(F: np.ndarray, first: int) -> Wrench:
-    """Return the wrenches of the columns of one vector."""
+    """Return the wrenches in the columns of F from `first` on, one per SIMD lane."""
     return Wrench(Vec3(taken(F, 0, first), taken(F, 1, first), taken(F, 2, first)),
                   Vec3(taken(F, 3, first), taken(F, 4, first), taken(F, 5, first)))
 

@@ -107,7 +107,7 @@ def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps:
 @kernel
 def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarray, qd: np.ndarray,
                    held: np.ndarray) -> None:
-    """Reset resting joints that stick to their position at the start of the step. held (n): memory."""
+    """Reset resting joints that stick to their positions at the start of the step. held (n,): workspace."""
     for k in range(len(qd)):
         none = null(qd[k])
         held[k] = where(qd[k] == 0.0, acts[STICKS, k], none)

@@ -222,8 +222,9 @@ def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
 
 @kernel
 def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
-    """Return the distance of a point x from the face of hull a with the largest distance, and its normal; FAR if x is
-    outside the outline of the face."""
+    """Return the largest signed distance of a point x from the face planes of hull a, and the normal of that face.
+
+    The distance is FAR if x is outside the hull and its projection onto that plane is outside the face."""
     collider, data = given.collider, given.data
     first, gap, n = collider.first[a] + 3 * collider.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
     for k in range(collider.columns[a]):

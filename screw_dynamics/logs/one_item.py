@@ -143,9 +143,9 @@ def _checked(result):
     """Return row and table of a function's result: a row, or both."""
     row, table = result if isinstance(result, tuple) else (result, None)
     if not isinstance(row, Mapping):
-        raise TypeError(f"must return a row, a dict, or a row and a table, not {type(row).__name__}")
+        raise TypeError(f"the function must return a dict (a row), or a pair (dict, table), not {type(row).__name__}")
     if taken := sorted(set(row) & set(RESERVED)):
-        raise ValueError(f"the row has a column {taken[0]!r}, which is taken: {', '.join(RESERVED)}")
+        raise ValueError(f"the row has the reserved column {taken[0]!r}; reserved are {', '.join(RESERVED)}")
     return row, table
 
 

@@ -110,7 +110,7 @@ class Recording:
         joints = tuple(map(str, (self.joints,) if isinstance(self.joints, str) else self.joints))
         twice = sorted({name for name in joints if joints.count(name) > 1})
         if twice:
-            raise ValueError(f"joints names {twice[0]!r} twice")
+            raise ValueError(f"joints contains {twice[0]!r} more than once")
         t = checks.finite_numbers("t", self.t).astype(float)
         if t.ndim != 1:
             raise ValueError(f"t must be (k,), not {t.shape}")

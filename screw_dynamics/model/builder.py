@@ -406,7 +406,7 @@ class ModelBuilder:
 
     def add_distance(self, name: str, link: str, on: str | None = None, point: ArrayLike = (0.0, 0.0, 0.0),
                      point_on: ArrayLike = (0.0, 0.0, 0.0), length: float | None = None) -> None:
-        """Add a constraint that keeps two points on links at a distance.
+        """Add a constraint that keeps two points on links at a fixed distance.
 
         Parameters
         ----------

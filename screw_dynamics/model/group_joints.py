@@ -58,9 +58,10 @@ def motions(kind: str) -> tuple[str, ...]:
 
 
 class PoseSource(NamedTuple):
-    """The data for the pose of a Link's body: its kind, its first index in q, and the constant factors of its pose in
-    its parent, left g right; the pose of an INNER body is left. inner: see Placement. For COORDINATE, Link.E is used
-    instead."""
+    """The dependence on q of the pose of a body in its parent.
+
+    kind: SPHERICAL, PLANAR or FREE for the pose left g right with the group element g; INNER for the constant pose
+    left; COORDINATE for a pose that Link.E computes instead. start: first index of g in q. inner: as in Placement."""
 
     kind: int
     start: int

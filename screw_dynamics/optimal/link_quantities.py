@@ -24,10 +24,7 @@ class _Aimed(Quantity):
     aim: ClassVar[tuple[str, tuple[int, ...]]]
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """Return the target.
-
-        Its name, with the pair of the target and its shape.
-        """
+        """Return the target and its shape, as {name: (target, shape)}."""
         field, shape = self.aim
         return {self._named(field): (getattr(self, field), shape)}
 

@@ -212,7 +212,8 @@ def _of_problems(name, x, inner, nodes):
     if not lead:
         return x
     if len(lead) > len(nodes.lead) or any(a not in (1, b) for a, b in zip(lead[::-1], nodes.lead[::-1], strict=False)):
-        raise ValueError(f"{name} has axes {lead} before those of nodes, but those of problems are {nodes.lead}")
+        raise ValueError(f"{name} has leading axes {lead}, which do not broadcast to those of the problems, "
+                         f"{nodes.lead}")
     return np.broadcast_to(x, (*nodes.lead, *inside)).reshape(-1, *inside)[nodes.problems]
 
 

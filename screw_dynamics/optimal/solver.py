@@ -112,7 +112,7 @@ class Solver:
                                     "qd0": checks.finite_numbers("qd0", np.zeros(robot.n) if qd0 is None else qd0,
                                                                  robot.n)})
         if q0.size == 0:
-            raise ValueError(f"q0 has shape {q0.shape}: there is no problem")
+            raise ValueError(f"q0 has shape {q0.shape}: the batch is empty, at least one problem is required")
         self.lead = q0.shape[:-1]
         self.bounds = ddp.Bounds(*(x.reshape(1, 1, -1) for x in effort_bounds(effort_limits, robot.model,
                                                                               self.dynamics.driven)))

@@ -138,7 +138,9 @@ def turned_back(E: Joint, q: Scalar | Placement, R: Rotation, a: Vec3) -> Vec3:
 
 
 def _turning(rotated: Callable, about_z: Callable, about_x: Callable) -> Callable:
-    """Return a function for R A R^T with the rotation R of a joint: `rotated` by R, or about one axis at a time."""
+    """Return a function that computes R A R^T with the rotation R of a joint.
+
+    It calls `rotated` with R, or applies the factors of R about single axes one after another."""
     @kernel
     def by_rotation(E, q, R, A):
         return rotated(R, A)

@@ -24,8 +24,8 @@ FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE,
 
 
 class JointSettings(NamedTuple):
-    """Settings of each velocity: acting damping, friction and stops; the model's damping and friction; the index of its
-    coordinate in q, or -1; stiffness and rest of its spring; limits that do not act, whose violation is noted."""
+    """Settings of each velocity: damping, friction and limits that a step applies; damping and friction of the model;
+    index of its coordinate in q, or -1; stiffness and rest position of its spring; limits that are only monitored."""
 
     damping: Annotated[np.ndarray, Shared, "n"]
     friction: Annotated[np.ndarray, Shared, "n"]

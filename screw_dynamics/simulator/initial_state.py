@@ -74,7 +74,7 @@ class InitialState:
         self._limits.check_joint(self.index(joint), position)
 
     def displaced(self, change: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) that integrates a change (n,) from the initial one."""
+        """Integrate a tangent vector (n,) from the initial configuration, and return the result (nq,)."""
         return self._robot.integrate(self._configuration(self.position), change)
 
     def with_noise(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ class Pushes:
         Pushes with a duration add up. A push until a reset replaces the previous one on the link; a zero wrench ends
         it. Raises ValueError if the link is unknown or the wrench invalid."""
         if link not in self._links():
-            raise ValueError(f"unknown link '{link}'")
+            raise ValueError(f"unknown link '{link}', the model has {', '.join(self._links())}")
         wrench = np.array(wrench, dtype=float)
         if wrench.shape != (6,) or not np.isfinite(wrench).all():
             raise ValueError(f"wrench on link '{link}': {wrench.tolist()}, must be six finite numbers")

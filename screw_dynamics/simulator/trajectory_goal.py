@@ -162,7 +162,7 @@ def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:
     if begin + points.times[-1] < now:
         late = (now - begin - int(points.times[-1])) / SECOND
         raise GoalError(
-            Code.OLD_HEADER_TIMESTAMP, f"header.stamp is {stamp / SECOND} s, so that it ended {late} s ago")
+            Code.OLD_HEADER_TIMESTAMP, f"header.stamp is {stamp / SECOND} s: the trajectory ended {late} s ago")
     return begin
 
 

@@ -77,11 +77,10 @@ def fill(X: Any, number: float) -> None:
 
 @kernel
 def are_independent(at: Work, B: Any, share: float, least: float) -> Any:
-    """Return 1 if the rows of J are independent, else 0.
+    """Return 1 if the rows of J are linearly independent in the metric of M^-1, else 0.
 
-    No row may be shorter than a share of the longest, or of `least`, and the part of each that is independent of the
-    others, in the metric of M^-1, must be at least that share of it. For a positive A, a_kk (A^-1)_kk is the inverse
-    square of that share."""
+    Each row must be longer than `share` times the longest row, and `share` times `least`. Its part orthogonal to the
+    other rows must be longer than `share` times the row. The squared ratio of row to part is a_kk (A^-1)_kk."""
     square, found = at.square, null(at.independent[0]) + 1.0
     longest = null(found) + least * least
     for k in range(len(square)):

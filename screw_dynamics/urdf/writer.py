@@ -64,7 +64,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
 
 
 def _base(model, said, notes):
-    """Return the model without drives, and its drives. Joints get the friction that is not the motors'."""
+    """Return the model without drives, and the drives. Friction of the motors is subtracted from that of the joints."""
     base, drives = undriven(model), dict(model.drives)
     numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
     for joint, drive in drives.items():
@@ -260,6 +260,6 @@ def _check(model, found):
             wrong = wrong[wrong != getattr(found, name)[own]]
             if wrong.size:
                 raise ValueError(f"to_urdf: {name} {wrong[0]:g} of joint {quote(joint)} ({model.kind_of(joint)}) "
-                                 "cannot be written: a URDF has no word for it")
+                                 "cannot be expressed in a URDF")
     if dict(found.drives) != dict(model.drives) or found.forces != model.forces:
         raise ValueError("to_urdf: drives or forces of the robot cannot be written")

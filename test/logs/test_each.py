@@ -81,7 +81,7 @@ def test_what_failed_is_a_row_and_is_tried_again(client, tmp_path):
         assert "in refused" in rows[1]["trace"] and "result" not in rows[1] and rows[4]["result"] == 4
     assert len(runs) == 2
     texts = [row["error"] for row in run(client, functions.odd_row, ["text", "taken", "object"], tmp_path)]
-    assert "must return a row, a dict" in texts[0] and "column 'error', which is taken" in texts[1]
+    assert "must return a dict" in texts[0] and "reserved column 'error'" in texts[1]
     assert "a row cannot hold object" in texts[2]
 
 

@@ -19,7 +19,7 @@ def a_recording(k=50, rate=100.0, joints=("a", "b"), **more):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ((("a", "a"), [0.0], [[1.0, 2.0]]), "joints names 'a' twice"),
+    ((("a", "a"), [0.0], [[1.0, 2.0]]), "joints contains 'a' more than once"),
     ((("a",), [[0.0]], [[1.0]]), r"t must be \(k,\)"),
     ((("a",), [0.0, 1.0, 1.0], [[1.0]] * 3), r"t\[2\] = 1.0 follows 1.0"),
     ((("a",), [0.0, NAN], [[1.0]] * 2), r"t must be finite, but t\[1\] is nan"),

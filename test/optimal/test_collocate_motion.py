@@ -351,7 +351,7 @@ def test_what_cannot_be_is_stuck_or_exhausted():
     (dict(q0=[0.0, 1.0, 2.0]), "q0"), (dict(qd1=np.inf), "q0, qd0, q1 and qd1 must be finite"),
     (dict(periodic=True), "periodic: the end follows"), (dict(guess=np.zeros((1, 1))), "guess must be configurations"),
     (dict(terms=[Cost(Effort()), Cost(Configuration(np.zeros((3, 101, 1))))]),
-     r"Configuration.q has axes \(3,\) before those of nodes, but those of problems are \(\)"),
+     r"Configuration.q has leading axes \(3,\), which do not broadcast to those of the problems, \(\)"),
     (dict(progress=3), "progress must be True, False or a function, not 3"),
     (dict(effort_limits=(1.0, -1.0)), "effort_limits: lower must be <= upper"),
     (dict(terms=[Limit(Effort(), 0.0, 1.0), Cost(Effort(), at=[999])]), "at must list nodes 0 ... 100")])

@@ -271,7 +271,8 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(terms=[Cost(CustomQuantity(lambda *x: 0.0, "ab"))]), "sequence of names"),
     (dict(terms=[Cost(Effort()), Limit(Velocity(), np.inf, np.inf)]), "'shoulder' they are inf and inf"),
     (dict(effort_limits=(np.inf, np.inf)), "'shoulder' they are inf and inf"),
-    (dict(effort_limits=(0.0, 1.0, 2.0)), "effort_limits must be"), (dict(q0=np.zeros((0, 2))), "there is no problem"),
+    (dict(effort_limits=(0.0, 1.0, 2.0)), "effort_limits must be"),
+    (dict(q0=np.zeros((0, 2))), "at least one problem is required"),
     (dict(q0=np.zeros((3, 2)), guess=np.zeros((2, 30, 2))), r"guess has shape \(2, 30, 2\), but must have \(30, 2\)"),
     (dict(phases=[5]), "pairs"),
     (dict(terms=[Cost(Effort()), Limit(Velocity(), 2.0, 1.0)]), "'shoulder' they are 2.0 and 1.0"),
@@ -352,7 +353,7 @@ def test_each_problem_has_its_own_target(nodes, moving):
     for at in np.ndindex(2, 3):
         alone = optimize_motion(robot, terms(goals[at]), starts[at], dt=0.05, steps=20)
         assert together.cost[at] == pytest.approx(alone.cost, rel=1e-12)
-    with pytest.raises(ValueError, match=r"has axes \(2, 3\) before those of nodes, but those of problems are \(3,\)"):
+    with pytest.raises(ValueError, match=r"axes \(2, 3\), which do not broadcast to those of the problems, \(3,\)"):
         optimize_motion(robot, terms(goals), starts[0], dt=0.05, steps=20)
 
 

@@ -168,7 +168,7 @@ def test_what_motors_cannot_do_is_refused(ros, points, reason):
         late.header.stamp.nanosec = 1
         state.joints.update(JointState(name=list(arm.NAMES), position=list(Q), velocity=list(QD)), 3000 * MS, 5)
         motors.observe(state)
-        with pytest.raises(ValueError, match="header.stamp is 1e-09 s, so that it ended 2 s ago"):
+        with pytest.raises(ValueError, match="header.stamp is 1e-09 s: the trajectory ended 2 s ago"):
             motors.start(late)
         late.header.stamp.sec = 4
         motors.start(late)

@@ -123,7 +123,7 @@ def test_joints_that_are_not_named_stay_where_they_are(driver):
     ({"max_acceleration": [1.0]}, "max_acceleration has 1 entries for 2"),
     ({"max_jerk": [1.0, -1.0]}, "max_jerk of joint 'shoulder' is -1.0"),
     ({"deviation": float("nan")}, "deviation: nan"),
-    ({"sample_period": 1e-9}, "sample_period: 1e-09 s of a motion of .* are too many points"),
+    ({"sample_period": 1e-9}, "sample_period: 1e-09 s for a motion of .* requires too many points"),
     ({"effort_scaling": 0.02}, "gravity and dry friction alone take .* of the effort of 'shoulder', whose limit is 2"),
 ])
 def test_what_is_refused(driver, fields, message):

@@ -11,8 +11,9 @@ from .twist import passed_on, third
 
 @noinline
 def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
-    """Return V^(order) of the twist of a joint relative to its parent, in the frame of its last body, without the
-    contribution of the highest derivatives of its coordinates, of order + 1."""
+    """Return the derivative V^(order) of a joint's twist relative to its parent, in the frame of its last body.
+
+    The contribution of the coordinates' derivatives of order + 1, the highest ones in V^(order), is omitted."""
     q, qd, qdd, qddd, o = body.q, body.qd, body.qdd, body.qddd, null(body.q[0])
     V, Vd, Vdd, Vddd = zero(Twist, o), zero(Twist, o), zero(Twist, o), zero(Twist, o)
     for i in range(first, last + 1):

@@ -23,7 +23,9 @@ def clipped(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
 
 @noinline
 def factorize_added(given: Cones, added: Scalar) -> None:
-    """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, with `added` on its diagonal."""
+    """Compute the LDL^T factors of the scaled G plus `added` on its diagonal.
+
+    The upper triangle of A stores L^T, and its diagonal D^-1."""
     G, A, unit, ends = given.G, given.A, given.free, given.ends
     N = len(unit)
     for i in range(N):
@@ -69,7 +71,7 @@ def on_circle(y: np.ndarray, i: int, most: Scalar) -> None:
 
 @noinline
 def into_cones(given: Cones) -> None:
-    """Project y onto bounds and cones; torsional and rolling friction onto the bounds by the normal impulses."""
+    """Project y onto bounds and friction cones. Normal impulses set the bounds of torsional and rolling friction."""
     y, unit, u, m = given.y, given.free, len(given.lower), len(given.mu)
     for i in range(u):
         y[i] = clipped(y[i], given.lower[i] / unit[i], given.upper[i] / unit[i])

@@ -37,8 +37,8 @@ from .tables import ContactTables, contact_problem
 
 
 def taking_loops_out(by: ModuleType) -> Callable:
-    """Return a kernel that fills the rows of constraints, and projects their directions out of all columns. It returns
-    the number of directions."""
+    """Return two kernels for constraints: one fills their columns of Y; the other projects their directions out of all
+    columns, and returns the number of directions."""
     add_constraints = by.add_constraints
 
     @noinline

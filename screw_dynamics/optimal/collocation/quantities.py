@@ -45,7 +45,7 @@ class Jerk(_OfAll):
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the jerks at nodes.
 
-        Numbers (..., k, n), rad/s^3 or m/s^3, with the derivative by qddd, the identity.
+        The values are (..., k, n), in rad/s^3 or m/s^3. Their derivative with respect to qddd is the identity.
         """
         return Value(nodes.qddd, {"qddd": None})                                    # type: ignore[arg-type]
 

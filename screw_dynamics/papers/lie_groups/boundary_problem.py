@@ -31,7 +31,7 @@ class Problem:
         return y.T.reshape(-1, *self.shape)
 
     def rates(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the derivatives by s."""
+        """Return the derivatives of the unknowns with respect to s."""
         Y = self.unpacked(y)
         x, Z = Y[:, :, 0], Y[:, :, 1:]
         L = np.broadcast_to(self.L, x.shape)
@@ -41,8 +41,9 @@ class Problem:
         return np.concatenate((of_x[:, :, None], of_Z), axis=2).reshape(len(Y), -1).T
 
     def jacobian(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the Jacobian (unknowns, unknowns, m): a block for each segment, by simultaneous differences in all of
-        them."""
+        """Return the block-diagonal Jacobian (unknowns, unknowns, m), with one block per segment.
+
+        It is computed by central differences, in all segments at once."""
         N, rest = self.shape[0], y.shape[0] // self.shape[0]
         J = np.zeros((N, rest, N, rest, y.shape[1]))
         for j in range(rest):

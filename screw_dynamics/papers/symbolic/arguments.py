@@ -26,7 +26,7 @@ def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, An
     given = np.array(gravity, dtype=object)
     if given.ndim:
         if given.size != 3:
-            raise ValueError(f"gravity must be 3 numbers or symbols, or 1, not {given.size}")
+            raise ValueError(f"gravity must have 3 entries, or be one number (its magnitude), not {given.size} entries")
         return [make("gravity", x) for x in given.flat]
     size, norm = make("gravity", gravity), sum(x * x for x in usual) ** 0.5
     if norm == 0.0:

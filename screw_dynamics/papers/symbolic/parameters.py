@@ -89,7 +89,7 @@ def body_parameters(M: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 class Numbers:
-    """Reader of a model's numbers, which parameters may replace; all results are elements of `algebra`."""
+    """Reader of a model's numbers, as scalars of `algebra`. A given parameter of a link replaces its number."""
 
     def __init__(self, algebra: Expressions, parameters: Mapping[str, Mapping[str, np.ndarray]],
                  fractions: bool) -> None:

@@ -103,7 +103,7 @@ PRINTERS = {"math": _Math, "numpy": _NumPy}
 
 
 def _identifiers(symbols, taken):
-    """Return a valid Python name for each symbol that is not in `taken`."""
+    """Return symbols whose names are unique Python identifiers not in `taken`, as {symbol: new symbol}."""
     names, taken = {}, set(taken)
     for x in symbols:
         name = re.sub(r"\W", "_", str(x), flags=re.ASCII)

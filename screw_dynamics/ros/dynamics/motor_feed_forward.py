@@ -159,7 +159,8 @@ class MotorFeedForward(StateOutput):
         begin = stamp or self._latest[0]
         begun = max(self._latest[0] - begin, 0) / SECOND
         if points.times[-1] < begun:
-            raise ValueError(f"header.stamp is {stamp / SECOND} s, so that it ended {begun - points.times[-1]:g} s ago")
+            late = begun - points.times[-1]
+            raise ValueError(f"header.stamp is {stamp / SECOND} s: the trajectory ended {late:g} s ago")
         since = begin + round(begun * SECOND)
         start = (begun, self._present(since)) if points.times[0] > begun else None
         if begin > self._latest[0] and start is None:

@@ -112,8 +112,8 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
     _refuse_beyond(robot, path, names)
     found = time_optimal(robot, path, **limits)
     if found.duration > MOST * period:
-        raise ValueError(f"sample_period: {period:g} s of a motion of {found.duration:g} s are too many points, at "
-                         f"most {MOST}")
+        raise ValueError(f"sample_period: {period:g} s for a motion of {found.duration:g} s requires too many "
+                         f"points, at most {MOST} are allowed")
     return found, encode(names, robot, found, period)
 
 

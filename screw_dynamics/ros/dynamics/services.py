@@ -167,7 +167,7 @@ class DynamicsServices:
         if request.representation >= len(REPRESENTATIONS):
             raise ValueError(f"representation: {request.representation}, must be BODY 0, SPATIAL 1, HYBRID 2, MIXED 3")
         if request.row_order not in (request.ANGULAR_FIRST, request.LINEAR_FIRST):
-            raise ValueError(f"row_order: {request.row_order}, must be ANGULAR_FIRST 0, LINEAR_FIRST 1")
+            raise ValueError(f"row_order: {request.row_order}, must be ANGULAR_FIRST 0 or LINEAR_FIRST 1")
         link = self._named_link(robot, request.link)
         reference = self._link(robot, request.reference_link, "reference_link")
         q, qd, _ = self._motion(request, joints, True) if request.derivative else self._position(request, joints)

@@ -116,7 +116,7 @@ def test_equations_are_immutable():
     (dict(parameters={"upper_rod": {"mass": None}}), "mass None must be a finite number"),
     (dict(parameters={"upper_rod": {"inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}}), "inertia .* must be symmetric"),
     (dict(parameters={"upper_rod": {"mass": "q_elbow"}}), "'q_elbow' names a parameter as well as a coordinate"),
-    (dict(gravity=(0, 0)), "gravity must be 3 numbers or symbols, or 1, not 2"),
+    (dict(gravity=(0, 0)), r"gravity must have 3 entries, or be one number \(its magnitude\), not 2"),
     (dict(coordinates=("a",)), r"1 coordinates are named \['a'\]; the robot has 2"),
     (dict(coordinates=("a", "a")), r"coordinates \['a', 'a'\] and their rates have names in common"),
     (dict(velocities=("v",)), r"1 velocities are named \['v'\]; the robot has 2"),
