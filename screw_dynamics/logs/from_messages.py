@@ -135,7 +135,7 @@ class _Aligned:
     def __init__(self, table: Table, t: np.ndarray, arrival: np.ndarray, use_stamps: bool, notes: Notes):
         self.table, self.t, self.arrival, self.use_stamps, self.notes = table, t, arrival, use_stamps, notes
 
-    def times(self, topic: str, layouts: Any) -> tuple[np.ndarray, list[np.ndarray]]:
+    def times(self, topic: str, layouts: Any) -> tuple[np.ndarray, list, np.ndarray]:
         """Return the increasing times (m,) in s of a topic's messages, the layouts' tables, and the row order."""
         parts = [layout.arrays for layout in layouts]
         numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
