@@ -16,11 +16,10 @@ from .laws import CoordinateLaw, LinkLaw, PairLaw
 
 
 class Element:
-    """Base class of force elements, which act on a robot besides joint efforts: a frozen dataclass of names and
-    numbers.
+    """Base class of force elements, which act on a robot besides joint efforts.
 
-    Each element is a class in its own file, with a `law` and `rows`, the numbers for the law, one row for each
-    location. Mappings are stored as tuples of pairs."""
+    An element is a frozen dataclass of names and numbers. Each is a class in its own file, with a `law` and `rows`,
+    the numbers for the law, one row for each location. Mappings are stored as tuples of pairs."""
 
     law: ClassVar[CoordinateLaw | PairLaw | LinkLaw]
 

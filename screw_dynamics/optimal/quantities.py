@@ -409,10 +409,6 @@ class Effort(Quantity):
 class MotorLine(Quantity):
     """The share tau / stall + qd / no_load of motors with a torque-speed line.
 
-    See Also
-    --------
-    The torque-speed line of a motor.
-
     Notes
     -----
     The share is relative to the motor's supply, and must be within -1 and 1: tau = stall (1 - qd / no_load) is the

@@ -21,6 +21,7 @@ class Goal:
 
     judge(): returns the outcome, or None while the goal is active; the last position is held after any outcome. judge
     None: the tolerances determine the outcome; the joints rest where they are if these are violated."""
+
     trajectory: Trajectory
     tolerances: Tolerances
     finished: Callable[[Outcome], None]

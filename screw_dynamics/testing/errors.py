@@ -2,8 +2,10 @@
 
 
 class LockstepError(RuntimeError):
-    """The run cannot continue: a process has ended, a command was not received, or a state was lost. The message names
-    the cause."""
+    """The run cannot continue.
+
+    A process has ended, a command was not received, or a state was lost. The message names the cause.
+    """
 
 
 class DeadlineError(AssertionError):
