@@ -284,7 +284,7 @@ def test_what_cannot_be_written_is_named(tmp_path):
         read.to_urdf()
     planar = TEXT.replace('type="revolute"', 'type="planar"')
     read = sd.Robot.from_urdf(planar)
-    with pytest.raises(ValueError, match=r"damping 1 of joint 'lift' \(planar\) cannot be written"):
+    with pytest.raises(ValueError, match=r"damping 1 of joint 'lift' \(planar\) cannot be expressed"):
         sd.Robot(replace(read.model, damping=np.ones(3)), source=planar).to_urdf()
     with pytest.raises(ValueError, match="inertial parameters .* cannot be written"):
         sd.Robot.from_urdf(TEXT, floating_base=True).with_payload("world", 1.0).to_urdf()
@@ -333,8 +333,8 @@ def test_of_a_model_alone_what_no_urdf_can_have_is_named():
         with pytest.raises(ValueError, match=says):
             sd.Robot(builder.build()).to_urdf()
     for numbers, says in (({"damping": [np.nan]}, "joint 'lift': <dynamics>: damping='nan' is not finite"),
-                          ({"velocity_limit": [0.0]}, "velocity_limit 0 of joint 'lift' .* cannot be written"),
-                          ({"lower": [2.0]}, "lower 2 of joint 'lift' .* cannot be written")):
+                          ({"velocity_limit": [0.0]}, "velocity_limit 0 of joint 'lift' .* cannot be expressed"),
+                          ({"lower": [2.0]}, "lower 2 of joint 'lift' .* cannot be expressed")):
         with pytest.raises(ValueError, match=says):
             sd.Robot(replace(sd.read_urdf(TEXT), **{name: np.array(x) for name, x in numbers.items()})).to_urdf()
     builder = sd.ModelBuilder("base")

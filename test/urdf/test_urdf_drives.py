@@ -92,7 +92,7 @@ def test_real_robots_with_drives_loads_and_friction_that_falls(options, rng, tmp
         joints[0]: 1e-3, f"{joints[1]}_motor": 0.4, joints[6]: 0.2})
     damping = loaded.model.damping * rng.uniform(1.5, 2.0)
     loaded = sd.Robot(replace(loaded.model, damping=damping), loaded.gravity, None, loaded.source)
-    with pytest.raises(ValueError, match=f"to_urdf: damping .* of joint '{joints[0]}_motor'.* cannot be written"):
+    with pytest.raises(ValueError, match=f"to_urdf: damping .* of joint '{joints[0]}_motor'.* cannot be expressed"):
         loaded.to_urdf()                                    # which its drive does not say
     loaded = sd.Robot(following(loaded.model), loaded.gravity, None, loaded.source)
     text = is_kept(loaded, **options)
