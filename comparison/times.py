@@ -115,7 +115,7 @@ def _calls(forms, model, read, inputs, kind, *lead):
 
 
 def agree(quantity, calls):
-    """Raise ArithmeticError unless all calls compute the same to rounding, which grows with the condition number."""
+    """Raise ArithmeticError unless all calls agree to machine precision times the condition number."""
     found = {form: call.value() for form, call in calls.items()}
     for form, result in found.items():
         error = np.abs(result - found[algorithms.BODY]).max() / np.abs(found[algorithms.BODY]).max()

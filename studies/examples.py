@@ -34,7 +34,7 @@ Measure = Callable[[MultibodySystem, float, np.ndarray, np.ndarray], float]
 class Quantity:
     """A figure of the paper: number, caption, unit, and its value from a system, a time, poses and velocities.
 
-    exact: of which formulation [MT] says that it is 0 to rounding, whatever the step: None, one of FORMULATIONS or
+    exact: the formulation for which [MT] states that it is 0 with any step: None, one of FORMULATIONS or
     both; for others the error is of order 4. scale: the way that bodies go, in m or rad, or 1: errors of 1e-11 of it
     may be of rounding."""
 

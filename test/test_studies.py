@@ -51,7 +51,7 @@ def test_lemma_2_and_corollary_1(name, motions):
 @pytest.mark.parametrize("options", [dict(method="euler"), dict(method="heun"), dict(method="commutator_free"),
                                      dict(dexp_order=0), dict(dexp_order=2), dict(method="rk45", rtol=1e-3)])
 def test_corollary_1_holds_for_any_method(options):
-    """However poor the solution: the pivot of the top, to rounding."""
+    """However poor the solution: the pivot of the top, to machine precision."""
     top, = (e.system for e in examples() if e.name == "heavy_top")
     motion = simulate(top, 0.2, 1e-2, **options)
     assert max(np.abs(top.residuals(g)).max() for g in motion.poses) < ROUNDING

@@ -122,7 +122,7 @@ def _energy() -> np.ndarray:
     return _FROM_ENDS.T @ Q @ _FROM_ENDS
 
 
-# Exact multiples of 1/24 and integers: otherwise free derivatives lose three digits to rounding.
+# Exact multiples of 1/24 and integers: otherwise free derivatives lose three digits.
 _FROM_ENDS = np.round(24.0 * np.linalg.inv(_end_matrix())) / 24.0
 _ENERGY = np.round(_energy())
 

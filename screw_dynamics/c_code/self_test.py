@@ -19,7 +19,7 @@ int main(void) {
 def self_test(export: Export) -> str:
     """Return the source of the test."""
     scalar, number = export.dialect.scalar, export.dialect.number
-    lines = block([export.title, "Compares each function with recorded values; 0 if all are the same to rounding."],
+    lines = block([export.title, "Compares each function with recorded values; 0 if all agree to machine precision."],
                   hang="")
     parts = {"name": export.name, "scalar": scalar, "zero": number(0.0), "one": number(1.0)}
     lines += [*filled("c/self_test_start.c", parts).splitlines(), ""]

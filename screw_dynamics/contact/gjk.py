@@ -4,7 +4,7 @@ corners.
 
 Also a local maximum of the separation over directions, including penetrating shapes: the shapes are moved apart along
 one direction, and their nearest points give a better direction (a proximal point algorithm on the sphere). Each
-distance is exact up to rounding, as the shifted shapes are far from touching."""
+distance is exact to machine precision, as the shifted shapes are far from touching."""
 from typing import NamedTuple
 
 import numpy as np

@@ -46,7 +46,8 @@ def _numbers(model, k) -> Mapping[str, float]:
 def undriven(model: Model) -> Model:
     """Return the model without its drives and without the armature, damping and friction that rigid drives add.
 
-    Damping and friction are restored up to rounding. The model's force elements remain, except those on motors."""
+    Damping and friction are restored to machine precision. The model keeps its force elements, but for those on
+    motors."""
     found = without_drives(model)
     numbers = {name: getattr(found, name).copy() for name in ("armature", "damping", "friction")}
     for joint, drive in model.drives.items():

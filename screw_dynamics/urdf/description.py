@@ -15,7 +15,7 @@ from .error import Notes, UrdfError, fault, quote
 from .schema import MOVING_KINDS
 
 SHORTEST_AXIS = 1e-9        # length below which an axis has no direction
-LONGEST_ERROR = 1e-3        # deviation of an axis' length from 1 that is attributed to rounding
+LONGEST_ERROR = 1e-3        # deviation of an axis' length from 1 that is attributed to rounded input
 LARGEST_RADIUS = 10.0       # m; larger radii of gyration mean that inertia and mass have different units
 # rad; limits of revolute joints between these values must be in degrees. Published limits are at most 10, or at least
 # 1000, which means no limit.

@@ -3,7 +3,7 @@
 An <inertial> has mass, center of mass, and inertia about it in rotated axes, and a body is a group of links with fixed
 joints. Parameters converted to this form and back change in their last digits.
 <inertia value="m mx my mz xx xy yy xz yz zz"><link name="..."/>...</inertia> has all digits, for the body of these
-links, about the frame of the first link. It applies only if the links' <inertial>s agree with it up to rounding:
+links, about the frame of the first link. It applies only if the links' <inertial>s agree with it to machine precision:
 users edit the <inertial>s, which every reader supports."""
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def with_exact_inertias(model: Model, given: Mapping[tuple[str, Body], np.ndarra
 
 
 def agree(a: np.ndarray, b: np.ndarray) -> bool:
-    """Return True if parameters (10,) agree up to rounding."""
+    """Return True if parameters (10,) agree to machine precision."""
     mass, second = max(abs(a[0]), abs(b[0])), max(np.abs(a[4:]).max(), np.abs(b[4:]).max())
     size = np.array([mass, *[np.sqrt(mass * second)] * 3, *[second] * 6])
     return bool((np.abs(a - b) <= ROUNDING * size).all())

@@ -1,4 +1,4 @@
-"""The laws of dynamics on random trees of all kinds of joints; derivatives are complex steps, exact up to rounding."""
+"""The laws of dynamics on random trees of all kinds of joints; derivatives are complex steps, thus exact."""
 import re
 
 import numpy as np

@@ -173,7 +173,7 @@ def test_gears_and_racks_move_as_mimic_joints(slides, rng):
 @pytest.mark.parametrize(("linkage", "cuts"), [(four_bar(), [("A",), ("B",), ("C",), ("D",)]),
                                                (stewart(), [BALLS[1:], [*BALLS[:4], "leg_4"]])])
 def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
-    """Accelerations of all bodies to rounding, motions to the error of the method."""
+    """Accelerations of all bodies to machine precision, motions to the error of the method."""
     accelerations, ends, first = [], [], None
     for cut in cuts:
         loops = linkage.closed(cut)

@@ -158,7 +158,7 @@ def test_pairs_are_given_in_either_order():
 
 @pytest.mark.parametrize("kinds", PAIRS + ON_FIELDS, ids="-".join)
 def test_lanes_do_not_depend_on_the_others_and_have_the_numbers_of_single_states(rng, kinds):
-    """To the last bit, and to rounding: compilers contract products and sums of one state in other places."""
+    """To the last bit, and to machine precision: compilers contract products and sums of one state in other places."""
     S = Shapes([MAKE[kind](rng) for kind in kinds])
     states = [[random_pose(rng), random_pose(rng, 0.2)] for _ in range(WIDTH)]
     together = S.lanes(states, 0.3)

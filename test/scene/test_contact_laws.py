@@ -125,7 +125,7 @@ def test_a_body_that_turns_flies_straight_on():
 @pytest.mark.parametrize("e", [1.0, 0.8])
 @pytest.mark.parametrize("integrator, order", [("rk4", None), ("semi_implicit_euler", 1)])
 def test_heights_of_bounces_fall_as_the_square_of_the_restitution(integrator, order, e):
-    """e^(2 k) h: to rounding by a rule that is exact for parabolas, since the impact is when it is in the step."""
+    """e^(2 k) h: exactly by a rule that is exact for parabolas, since the impact is when it is in the step."""
     scene = sd.Scene(WORLD, ground=True, restitution=e, slow=1e-3)
     scene.add_sphere("ball", 0.1, 1.0, at(z=0.6))
     errors = []

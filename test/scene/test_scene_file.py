@@ -79,7 +79,7 @@ def test_what_a_file_says_is_read(scene, folder):
 
 
 def same(a, b):
-    """Whether two values of dataclasses are alike, arrays to rounding of a quaternion."""
+    """Whether two values of dataclasses are alike, arrays to machine precision of a quaternion."""
     if isinstance(a, np.ndarray):
         return np.allclose(a, b, rtol=1e-14, atol=1e-15)
     if isinstance(a, (tuple, list)):

@@ -55,7 +55,7 @@ def test_stamps_are_exactly_a_step_apart_however_late_states_are_published(robot
 
 
 def test_differences_of_positions_over_those_of_stamps_are_the_velocities(robot):
-    """(q_k+1 - q_k) / (t_k+1 - t_k) is q'_k+1 in semi-implicit Euler, to rounding, with the right stamps alone."""
+    """(q_k+1 - q_k) / (t_k+1 - t_k) is q'_k+1 in semi-implicit Euler, with the right stamps alone."""
     run = Stamped(robot)
     run.live(SECOND, late=lambda: 7 * MS)
     found = np.diff(run.q, axis=0) / (run.gaps() * 1e-9)[:, None]

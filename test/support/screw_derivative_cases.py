@@ -12,7 +12,7 @@ BOUND = 1e-12
 
 
 def assert_close(found, expected):
-    """Equal to rounding, beside lengths of meters and rates of rad/s: what is to vanish is held against 1."""
+    """Equal to machine precision, beside lengths of meters and rates of rad/s: what is to vanish is held against 1."""
     assert np.shape(found) == np.shape(expected)
     assert np.abs(found - expected).max(initial=0.0) < BOUND * max(1.0, np.abs(expected).max(initial=0.0))
 

@@ -86,7 +86,7 @@ def compare_with_other_readers(source, path, other):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_what_is_written_is_read_to_the_last_bit(name, rng, tmp_path):
-    """By this package, and to rounding by Pinocchio."""
+    """By this package, and to machine precision by Pinocchio."""
     robot, source = sd.Robot.from_urdf(LOADED[name]), LOADED[name].read_bytes().decode()
     assert robot.to_urdf() == source                                        # nothing has changed
     other = changed(robot, rng)

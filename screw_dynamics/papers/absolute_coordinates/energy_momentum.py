@@ -75,7 +75,7 @@ class EnergyMomentum:
         self._carried = w - w0, v - v0, forces
         ends, poses = self._ends(g, h, w, v), np.array(g)
         R = ends.R1[:-1]
-        R = poses[:, :3, :3] = 1.5 * R - 0.5 * R @ np.swapaxes(R, -1, -2) @ R       # stays a rotation, to rounding
+        R = poses[:, :3, :3] = 1.5 * R - 0.5 * R @ np.swapaxes(R, -1, -2) @ R       # stays orthogonal
         poses[:, :3, 3] = ends.r1[:-1]
         w1, v1 = 2.0 * w - w0, 2.0 * v - v0
         twists = np.concatenate((w1, turned_back(R, v1) - cross(w1, self.com)), axis=1)

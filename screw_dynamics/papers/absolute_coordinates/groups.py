@@ -19,7 +19,7 @@ from screw_dynamics.screws.so3 import stumpff
 
 SEMIDIRECT, DIRECT = "SE(3)", "SO(3) x R^3"
 BODY_FIXED, MIXED = "body-fixed", "mixed"
-TERMS = 11          # of series in x = |xi|^2 <= NEAR, to rounding errors: dexp^-1 converges as (x / 4 pi^2)^k
+TERMS = 11          # of series in x = |xi|^2 <= NEAR, to machine precision: dexp^-1 converges as (x / 4 pi^2)^k
 NEAR = 1.0
 
 

@@ -97,7 +97,7 @@ def test_the_same_motion_in_all_coordinates(number, expected):
 
 
 def test_coordinates_of_se3_keep_the_subgroup():
-    """The pivot of the top: screw coordinates and dual quaternions of SE(3) keep it to rounding, those of SO(3) x R^3
+    """The pivot of the top: screw coordinates and dual quaternions of SE(3) keep it exactly, those of SO(3) x R^3
     do not."""
     for coordinates in choices(TOP):
         motion = simulate_in(coordinates, TOP, 0.2, 1e-2)

@@ -73,7 +73,7 @@ def test_59_is_the_angular_part():
 
 @pytest.mark.slow
 def test_order_and_subgroups():
-    """The motion of the top has order 4; its pivot stays closed to rounding where the last three screws are turns about
+    """The motion of the top has order 4; its pivot stays closed exactly where the last three screws are turns about
     it, and opens with order 4 otherwise."""
     expected = simulate(TOP, 0.1, 1e-3).poses[-1]
     about_pivot = np.concatenate((E[3:], [np.r_[e, np.cross((-0.5, 0.0, 0.0), e)] for e in np.eye(3)]))

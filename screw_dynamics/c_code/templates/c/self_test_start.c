@@ -10,7 +10,7 @@ static @scalar@ size_of(@scalar@ x) {
   return x < @zero@ ? -x : x;
 }
 
-// Compares numbers with what is expected, to rounding of the largest of them.
+// Compares numbers with what is expected, within the roundoff of the largest of them.
 static void compare(const char *what, int state, const @scalar@ *found, const @scalar@ *expected, int count,
     @scalar@ tolerance) {
   @scalar@ largest = @one@;

@@ -2,7 +2,7 @@
 
 A step solves z1 = z0 + dt (the mean of f on the straight line from z0 to z1) for f of `momentum.phase_space_rate`, with
 the mean computed at Gauss points. A coordinate on which neither M nor the potential energy depends, and which no effort
-drives, has p' = 0 at every point: its momentum is conserved up to rounding. The same holds for every linear invariant
+drives, has p' = 0 at every point: its momentum is constant but for roundoff. The same holds for every linear invariant
 of (q, p). In (q, q') such an invariant is quadratic in the state, and explicit methods do not conserve it."""
 from itertools import islice
 
