@@ -9,9 +9,9 @@ from sysconfig import get_platform
 
 import pytest
 
+import screw_dynamics as sd
 from screw_dynamics import prepare
 from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states
-from screw_dynamics.forces.total import _built_in, machine_code
 from screw_dynamics.kernel_cache import shared_objects
 from screw_dynamics.kernel_cache.cache import file_name
 from support.kernels import cache_with
@@ -99,7 +99,8 @@ def test_every_kernel_belongs_to_one_part():
     everything = prepare.forms(*prepare.PARTS)
     assert all(parts) and sum(map(len, parts)) == len(everything)
     for name, part in {"rollout.rk45": "core", "integrate.groups": "core", "hessian, batches": "derivatives",
-                       "loops.close": "loops", "contacts.solver, batches": "contacts", "riccati": "optimal_motions",
+                       "loops.close": "loops", "contacts and loops.project.articulated": "contacts",
+                       "contacts.solver, batches": "contacts", "riccati": "optimal_motions",
                        "loops.response": "loops", "mass_matrix, single precision, batches": "single_precision",
                        "to lanes, single precision, batches": "single_precision"}.items():
         assert name in prepare.forms(part), name
@@ -109,7 +110,9 @@ def test_every_kernel_belongs_to_one_part():
 def test_forces_are_prepared_as_robots_call_them(on_groups):
     prepared = {file_name(form.compiled, form.signature) for name, form in prepare.forms(*prepare.PARTS).items()
                 if name.startswith("forces")}
-    code = machine_code(tuple(_built_in().values()), on_groups, "", ())
+    robot = sd.Robot.from_urdf(PATHS["ur_description/urdf/ur5_robot.urdf"], floating_base=on_groups)
+    dampers = sd.forces.JointSprings((0.0,) * robot.n, (1.0,) * robot.n, (0.0,) * robot.n)
+    code = robot.total_force([sd.forces.ModelFriction(), sd.forces.ModelDamping(), dampers])._machine_code
     called = [form_of_native(code._on_lanes, True, ""), form_of_native(code._on_one, False, ""),
               form_of_derivatives(code._on_one, ""),
               *(form_of_states(code._on_one, what, "") for what in ("terms", "accounts", "wrenches"))]

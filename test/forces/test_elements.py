@@ -182,6 +182,28 @@ def test_a_users_force_is_its_function(rng):
     assert abs(total.account(q, qd, t).given - (expected * qd).sum(axis=-1)).max() <= 1e-13
 
 
+def of_any_python(t, q, qd, p, tau):
+    def half(x):
+        return 0.5 * x
+    if p[0] < 0.0:
+        raise ValueError("a gain is", p[0])
+    gains = [p[0] * k for k in range(len(tau))]
+    tau[:] = -half(qd)
+    for k in range(len(tau)):
+        tau[k] -= gains[k] * q[k]
+
+
+@pytest.mark.slow
+def test_a_users_force_has_functions_lists_expressions_and_errors_of_its_own(rng):
+    """For which Numba has passes that kernels of this package compile without."""
+    robot = sd.Robot(model_of(random_tree(rng, 3)))
+    q, qd = rng.normal(size=(2, 3))
+    tau = sum_of(robot, forces.Custom(of_any_python, (0.7,))).efforts(q, qd)
+    np.testing.assert_allclose(tau, -0.5 * qd - 0.7 * np.arange(3) * q, rtol=1e-14)
+    with pytest.raises(ValueError, match="a gain is"):
+        sum_of(robot, forces.Custom(of_any_python, (-1.0,))).efforts(q, qd)
+
+
 def pulls(t, q, qd, p, tau):
     tau[0] = p[len(p) - 1]
 
