@@ -137,26 +137,17 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
     return accelerate, project
 
 
-def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, Callable]:
-    """Return the kernels of forward dynamics with multipliers and wrenches, the same on groups, velocities after an
-    impulse, and accelerations for integrators, the same on groups."""
+def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable]:
+    """Return the kernels of forward dynamics with multipliers and wrenches, velocities after an impulse, and
+    accelerations for integrators."""
     accelerate, project = kernels(by)
 
     @kernel
-    def resolve(links, body, given, out):
+    def forward_dynamics(links, body, given, out):
         n = len(given.effort)
         count = accelerate(links, body, given, null(given.most[0]) + np.inf, out[:n])
         put_multipliers(given, count, out[n:n + given.m])
         put_wrenches(links, body, given, out[n:n + given.m], out[n + given.m:])
-
-    @kernel
-    def forward_dynamics(links, body, given, out):
-        resolve(links, body, given, out)
-        put_sum(out)
-
-    @kernel
-    def forward_dynamics_on_groups(links, body, given, out):
-        resolve(links, body, given, out)
         complete(links, body, out)
         put_sum(out)
 
@@ -169,12 +160,8 @@ def algorithms(by: ModuleType) -> tuple[Callable, Callable, Callable, Callable, 
     @kernel
     def acceleration(links, body, given, qdd):
         accelerate(links, body, given, given.most[0], qdd)
-
-    @kernel
-    def acceleration_on_groups(links, body, given, qdd):
-        accelerate(links, body, given, given.most[0], qdd)
         complete(links, body, qdd)
-    return (forward_dynamics, forward_dynamics_on_groups, admissible_velocities, acceleration, acceleration_on_groups)
+    return forward_dynamics, admissible_velocities, acceleration
 
 
 per_joint = kernel(lambda n, m, constraints: (n,))
@@ -183,10 +170,10 @@ accelerations_and_wrenches = kernel(lambda n, m, constraints: (n + m + 6 * const
 FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES, ACCELERATION = {}, {}, {}
 for _by in (articulated, mass_matrix):
     _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]
-    _forward, _forward_on_groups, _velocities, _acceleration, _acceleration_on_groups = algorithms(_by)
+    _forward, _velocities, _acceleration = algorithms(_by)
     FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.InverseFactors, "q qd tau", accelerations_and_wrenches,
-                                            f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups)
+                                            f"loops.forward_dynamics.{_name}")
     ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.InverseFactors, "q qd", per_joint,
                                                  f"loops.admissible_velocities.{_name}")
     ACCELERATION[_shares] = constrained(_acceleration, _by.InverseFactors, "q qd tau added", per_joint,
-                                        f"loops.acceleration.{_name}", on_groups=_acceleration_on_groups)
+                                        f"loops.acceleration.{_name}")

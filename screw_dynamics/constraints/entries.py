@@ -56,7 +56,7 @@ class Constrained(NamedTuple):
 
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
-                load_q: Callable | None = None, on_groups: Callable | None = None) -> Constrained:
+                load_q: Callable | None = None) -> Constrained:
     """Return the entry point of an algorithm. load_q: loader of q; default as of Entry."""
-    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, given=of_workspace,
-                             load_q_on_groups=load_q, size=extent(shape), rare=True), shape)
+    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, load_q_on_groups=load_q,
+                             given=of_workspace, size=extent(shape), rare=True), shape)

@@ -187,9 +187,12 @@ def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Write the results of `kinematics`, for theta'' as in the column product."""
+def kinematics(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
+    """Fill out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the
+    gradient of the residual. theta'' of Lie-group joints differs from qdd by the products of velocities."""
     Y, h, n = of_constraints(given, given.most[0]).Y, given.h, len(given.effort)
+    clear(body.product)
+    add_products(links, body.q, body.qd, -1.0, body.product)
     compute_poses(links, body)
     put_residuals(links, body, given, h)
     put_column(h, out, RESIDUAL)
@@ -201,24 +204,7 @@ def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: 
     put_transpose(Y, out[:, MATRICES + n:])
 
 
-@kernel
-def kinematics(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Fill out (m, 2 + 2 n): the residual, 0 where the constraints hold; the drift J' qd; the Jacobian J; and the
-    gradient of the residual."""
-    clear(body.product)
-    fill(links, body, given, out)
-
-
-@kernel
-def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Fill out as `kinematics` does, for Lie-group joints, whose theta'' differs from qdd by the products of
-    velocities."""
-    clear(body.product)
-    add_products(links, body.q, body.qd, -1.0, body.product)
-    fill(links, body, given, out)
-
-
 RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the results
 KINEMATICS = constrained(kinematics, ConstraintKinematics, "q qd",
                          kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
-                         load_q=WITH_COUPLINGS, on_groups=kinematics_on_groups)
+                         load_q=WITH_COUPLINGS)

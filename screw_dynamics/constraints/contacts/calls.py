@@ -56,5 +56,5 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
 
 
 LEAVES_FACTORS = "contacts.acceleration"        # prefix of the names of such entry points
-ACCELERATION = Entry(factors_and_accelerations, with_motion(articulated.InverseFactors), " ".join(OF_STEPS), per_joint,
-                     name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations), rare=True)
+ACCELERATION = Entry(forward_on_groups(factors_and_accelerations), with_motion(articulated.InverseFactors),
+                     " ".join(OF_STEPS), per_joint, name=LEAVES_FACTORS, rare=True)
