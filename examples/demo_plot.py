@@ -116,8 +116,8 @@ def draw_energy(ax, record, kinetic, potential, moments):
     label_curves(ax, t[-1], {
         "total": (total[-1], "black"), "potential": (potential[-1], BLUE), "kinetic": (kinetic[-1], VERMILION)})
     bounds = np.array([record.t[0], record.released, record.held, record.dropped, record.t[-1]]) - record.released
-    texts = ("brakes", "falls and swings:\nno torque", "held up by nothing but the gravity torque of dynamics_node,\n"
-             "fed back as effort command: weightless, it coasts to rest", "falls again:\nno commands")
+    texts = ("brakes", "falls and swings:\nno torque", "held by the gravity torque of dynamics_node,\n"
+             "its only effort command: the arm coasts to rest", "falls again:\nno commands")
     for begin, end, text in zip(bounds, bounds[1:], texts, strict=False):
         ax.text(0.5 * (begin + end), 1.33 * top, text, ha="center", va="top", rotation=90 if text == "brakes" else 0)
     ax.set_title("Energy (J), potential energy above its lowest")
@@ -139,7 +139,7 @@ def draw_joints(axes, record, robot):
     axes[0].set_title(f"Positions{rest} (rad or m)")
     axes[1].set_title(f"Efforts{rest} (N m or N)")
     axes[1].text(0.5 * (record.held + record.dropped) - record.released, 0.5 * sum(axes[1].get_ylim()),
-                 "what dynamics_node publishes on ~/gravity", ha="center", va="center")
+                 "gravity torque, ~/gravity of dynamics_node", ha="center", va="center")
 
 
 def label_curves(ax, x, ends):
