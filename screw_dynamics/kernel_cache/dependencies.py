@@ -1,37 +1,35 @@
-"""Dependencies of kernels among the package's source files: their modules and all modules that these import.
+"""Dependencies of kernels on the package's source: the definitions that a kernel's functions reach.
 
-Only a module's syntax counts: an edit of comments, docstrings or layout invalidates no kernel, and an edit of an
-algorithm only the kernels that import it. The analysis takes seconds, so its result is stored beside the kernels until
-a source file changes."""
-import ast
+Only their syntax counts: an edit of comments, docstrings or layout invalidates no kernel, and an edit of an algorithm
+only the kernels that call it. Parsing all files takes seconds, so that the result is stored beside the kernels, and
+parts of it serve after an edit."""
 import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.util import resolve_name
 from pathlib import Path
-from typing import Any
 
 from . import store
+from .definitions import Definitions, Source, hash_of
 
 # The packages whose code is compiled; the other packages are plain Python.
 COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algorithms", "forces", "constraints",
             "contact", "sweeps", "simulation")
-# The code that compiles and links kernels: no import leads to all of it.
+# The code that compiles and links kernels: no name in a kernel leads to all of it.
 ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
 _IMPORTED = time.time()             # time at which the import of this package began; see the __init__.py of the package
-NAME = store.PACKAGE.name
 
 
-def digest(module: str) -> str:
-    """Return a hash of a module of the package and of all modules that it imports, directly or not. For any other name,
-    return the hash of all modules that are compiled."""
+def digest(module: str, name: str = "") -> str | None:
+    """Return a hash of a definition of the package and of all that it reaches; for the name "", of all definitions of
+    the module; None if the module does not define the name. For modules that are not compiled, and EVERYTHING, return
+    the hash of all sources."""
     found = _digests()
-    return found.get(module, found[EVERYTHING])
+    return found[module].get(name) if module in found else found[EVERYTHING][""]
 
 
 @cache
@@ -45,9 +43,22 @@ def _digests():
     name = f"sources-{hashlib.sha256(contents).hexdigest()[:32]}"
     if (kept := store.found(name, store.SOURCES)) is not None:
         return json.loads(kept[1])
-    found = digests(sources)
+    found = digests(sources, _parsed_once)
     store.keep(name, json.dumps(found).encode(), store.SOURCES)
     return found
+
+
+def _parsed_once(files):
+    """Return `parsed` of files. Those that have not changed since a process parsed them are read from disk."""
+    name = f"parsed-{hash_of(files['kernel_cache/definitions.py'])}"        # which says how they are written
+    found = store.found(name, store.PARSED)
+    kept = json.loads(found[1]) if found else {}
+    keys = {path: hash_of((path, text)) for path, text in files.items()}
+    new = parsed({path: files[path] for path, key in keys.items() if key not in kept})
+    sources = {path: Source.loaded(*kept[key]) for path, key in keys.items() if key in kept} | new
+    if new:
+        store.keep(name, json.dumps({keys[path]: source for path, source in sources.items()}).encode(), store.PARSED)
+    return sources
 
 
 def are_as_imported() -> bool:
@@ -72,64 +83,27 @@ def _files(package):
             for name in names if name.endswith(endings) and not name.startswith(".")]
 
 
-def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the hash of each module with its dependencies, and that of EVERYTHING, from the contents of files."""
-    trees = {}
-    for path, text in sources.items():
-        with suppress(SyntaxError, ValueError):         # a file in the middle of an edit: no kernel is made of it
-            if path.endswith(".py"):
-                trees[path] = ast.parse(text)
-    syntax = {path: _hash(text) for path, text in sources.items() if path not in trees}
-    depends = dependencies(trees, syntax)
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-                del node.body[0]
-        syntax[path] = _hash(ast.dump(tree))
-    return {module: _hash(sorted((path, syntax[path]) for path in paths)) for module, paths in depends.items()}
-
-
-def dependencies(trees: Mapping[str, ast.AST], others: Iterable[str] = ()) -> dict[str, set[str]]:
-    """Return the paths of the files that each compiled module depends on, and those of EVERYTHING. trees: syntax trees
-    by path; others: the paths of other files."""
-    paths = {_module(path): path for path in trees if path.startswith(COMPILED)}
-    packages = {path: _module(path.rpartition("/")[0] + "/__init__.py") for path in paths.values()}
-    imported = {path: {paths[name] for name in _imports(trees[path], packages[path], paths) if name in paths}
-                for path in paths.values()}
-    always = {path for path in (*trees, *others) if path.startswith(ALWAYS)}
-    return {module: always | _reached({path, *always} & imported.keys(), imported) for module, path in paths.items()
-            } | {EVERYTHING: {*trees, *others}}
-
-
-def _hash(x: Any) -> str:
-    return hashlib.sha256(repr(x).encode()).hexdigest()[:32]
-
-
-def _module(path):
-    """Return the name of the module in a file."""
-    parts = [NAME, *Path(path).with_suffix("").parts]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _imports(tree, package, modules) -> Iterator[str]:
-    """Yield the names of modules, and of other objects, that a module imports anywhere or names in a string."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
-            names = [f"{base}.{alias.name}" for alias in node.names]
-            yield from names
-            if any(name not in modules for name in names):      # the base itself defines such a name
-                yield base
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-
-
-def _reached(paths, imported):
-    """Return these files and all files that they import, directly or not."""
-    found, left = set(), set(paths)
-    while left:
-        found.add(path := left.pop())
-        left |= imported[path] - found
+def parsed(files: Mapping[str, bytes]) -> dict[str, Source]:
+    """Return the Source of each Python file, from their contents by path, without files in the middle of an edit: no
+    kernel is made of those."""
+    found = {}
+    for path, text in files.items():
+        with suppress(SyntaxError, ValueError):
+            found[path] = Source.parsed(path, text)
     return found
+
+
+def digests(sources: Mapping[str, bytes], parse: Callable = parsed) -> dict[str, dict[str, str]]:
+    """Return the hashes of the definitions in source files, by module and name, and that of EVERYTHING. sources: the
+    contents of files by path; parse: the function that takes the place of `parsed`."""
+    files = parse({path: text for path, text in sources.items() if path.endswith(".py")})
+    others = {path: text for path, text in sorted(sources.items()) if path not in files}
+    everything = hash_of((others, sorted(statement.hash for source in files.values() for statement in source.statements)))
+    return {**definitions(files, others).digests(), EVERYTHING: {"": everything}}
+
+
+def definitions(files: Mapping[str, Source], others: Mapping[str, bytes]) -> Definitions:
+    """Return the definitions of the packages that are compiled. others: the contents of files in other languages."""
+    compiled = {path: source for path, source in files.items() if path.startswith((*COMPILED, *ALWAYS))}
+    always = [path for path in compiled if path.startswith(ALWAYS)]
+    return Definitions(compiled, always, hash_of({path: text for path, text in others.items() if path.startswith(ALWAYS)}))

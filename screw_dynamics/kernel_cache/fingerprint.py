@@ -1,7 +1,7 @@
-"""Fingerprints of functions: their code, their closure values, and the source modules of both."""
+"""Fingerprints of functions: their code, their closure values, and the definitions of the package that these reach."""
 from functools import singledispatch
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -45,18 +45,17 @@ def _(x: np.ndarray):
 
 @fingerprint.register
 def _(x: type):
-    # Derived tables have the name of their original.
-    columns = [(name, repr(kind)) for name, kind in getattr(x, "__annotations__", {}).items()]
-    return x.__module__, x.__qualname__, columns, _digest(x.__module__)
+    annotations = getattr(x, "__annotations__", {})
+    reached: object = digest(x.__module__, _outermost(x)) if _is_ours(x.__module__) else ""
+    if reached is None:         # a derived table, which has the name of its original, or one made of it
+        reached = [fingerprint(part) for kind in annotations.values() for part in (kind, *get_args(kind))
+                   if isinstance(part, type)]
+    return x.__module__, x.__qualname__, [(name, repr(kind)) for name, kind in annotations.items()], reached
 
 
 @fingerprint.register
 def _(x: ModuleType):
-    return x.__name__, _digest(x.__name__)
-
-
-def _digest(module):
-    return digest(module) if module.startswith("screw_dynamics.") else ""
+    return x.__name__, digest(x.__name__) if _is_ours(x.__name__) else ""
 
 
 @fingerprint.register
@@ -69,5 +68,16 @@ def _(x: FunctionType):
     closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
     # The docstring is one of the constants; it does not count.
     code = x.__code__.replace(co_consts=tuple(None if c is x.__doc__ else c for c in x.__code__.co_consts))
-    return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(code),
+    reached = digest(x.__module__, _outermost(x)) or digest(x.__module__)
+    return (x.__module__, x.__qualname__, reached, fingerprint(code),
             fingerprint((x.__defaults__ or (), *sorted((x.__kwdefaults__ or {}).items()))), closure)
+
+
+def _is_ours(module):
+    return module.startswith("screw_dynamics.")
+
+
+def _outermost(x):
+    """Return the name of the top-level definition that contains a function or a class."""
+    return x.__qualname__.partition(".")[0]
+

@@ -17,7 +17,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 SUFFIX = ".kernel"      # of Numba's compile results
 SHARED_OBJECT = ".kernel.so"
-SOURCES = ".sources"    # of the results of dependencies.py
+SOURCES = ".sources"    # of the hashes in dependencies.py
+PARSED = ".parsed"      # of what they are made from, which only serves after an edit
 UNUSED = 60 * 86400     # s: a file that no process has loaded for this long is removed
 PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -109,7 +110,7 @@ class Folder:
 
     def _files(self):
         """Return the files that this class has written into the folder."""
-        return [file for suffix in (SUFFIX, SHARED_OBJECT, SOURCES, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
+        return [file for suffix in (SUFFIX, SHARED_OBJECT, SOURCES, PARSED, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
                 for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):

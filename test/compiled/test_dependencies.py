@@ -1,5 +1,4 @@
 """Kernels that an edit of a source file compiles anew: those whose code it can change, and none for a comment."""
-import ast
 import json
 import os
 import re
@@ -26,71 +25,111 @@ LANES = "screw_dynamics.numbers.lanes"
 
 
 @cache
-def depends():
-    """The paths of the files that each module depends on."""
-    return dependencies.dependencies({path: ast.parse(text) for path, text in sources_in(PACKAGE).items()
-                                      if path.endswith(".py")})
+def sources():
+    return sources_in(PACKAGE)
 
 
 @cache
-def sources():
-    """All that two algorithms depend on, and how kernels are kept: the whole package takes five times as long."""
-    return {path: text for path, text in sources_in(PACKAGE).items()
-            if path.startswith("kernel_cache/") or path in depends()[GRAVITY] | depends()[JACOBIAN]}
+def parsed_one(path, text):
+    return dependencies.parsed({path: text})
+
+
+def parse(files):
+    """As dependencies.parsed, without what this process has parsed before."""
+    return {path: source for file in files.items() for path, source in parsed_one(*file).items()}
 
 
 @cache
 def digested():
-    return digests(sources())
+    return digests(sources(), parse)
 
 
 def edited(path, old, new):
-    """The modules whose hash is another after an edit of a file."""
+    """The definitions whose hash is another after an edit of a file, as {module: {name}}."""
     text = sources()[path].decode()
     assert old in text
-    after = digests({**sources(), path: text.replace(old, new, 1).encode()})
-    return {module for module, digest in digested().items() if after[module] != digest}
+    after = digests({**sources(), path: text.replace(old, new, 1).encode()}, parse)
+    return {module: names for module, before in digested().items()
+            if (names := {name for name, digest in before.items() if after[module][name] != digest})}
 
 
 @pytest.mark.slow
 def test_comments_docstrings_and_layout_do_not_count():
     text = sources()["numbers/lanes.py"].decode()
     other = re.sub(r'^(\s*)"""', r'\1"""In other words: ', text, flags=re.MULTILINE).replace(", ", ",  ")
-    assert edited("numbers/lanes.py", text, "# A comment.\n\n" + other) == set()
+    assert edited("numbers/lanes.py", text, "# A comment.\n\n" + other) == {}
 
 
 @pytest.mark.slow
-def test_an_edit_counts_for_what_imports_the_file():
-    found = edited("algorithms/jacobian.py", "return ", "return 2 * ")
-    assert {JACOBIAN, EVERYTHING} <= found and not {GRAVITY, LANES} & found
-    assert GRAVITY in edited("screws/se3.py", "W.torque @ V.angular", "V.angular @ W.torque")
+def test_an_edit_counts_for_the_definitions_that_reach_it():
+    found = edited("algorithms/jacobian.py", "def put_column(", "def put_column(not_used, ")
+    assert {"put_column", "jacobian", ""} <= found[JACOBIAN] and "put_twist" not in found[JACOBIAN]
+    assert EVERYTHING in found and not {GRAVITY, LANES} & found.keys()
+    assert "gravity_torque" in edited("screws/vectors.py", "def cross(", "def cross(not_used, ")[GRAVITY]
 
 
 @pytest.mark.slow
 def test_an_edit_of_what_numba_is_told_about_numbers_counts_for_all():
-    assert edited("numbers/dual.py", "return ", "return 2 * ") >= {GRAVITY, JACOBIAN, LANES, EVERYTHING}
+    assert edited("numbers/dual.py", "return ", "return 2 * ") == {m: {*names} for m, names in digested().items()}
 
 
 @pytest.mark.slow
 def test_an_edit_of_how_kernels_are_linked_counts_for_all_and_one_of_how_they_are_kept_for_users_functions():
     for path, old in ("kernel_cache/runtime.c", "int"), ("kernel_cache/shared_objects.py", '"-O1"'):
-        assert edited(path, old, old[::-1]) == digested().keys()
-    assert edited("kernel_cache/store.py", "return ", "return 0 or ") == {EVERYTHING}
+        assert edited(path, old, old[::-1]).keys() == digested().keys()
+    assert edited("kernel_cache/store.py", "return ", "return 0 or ").keys() == {EVERYTHING}
 
 
-def test_what_is_imported_within_functions_or_by_name_counts():
-    trees = {path: ast.parse(text) for path, text in {
-        "numbers/a.py": "def f():\n    from ..screws import b\n", "screws/b.py": "c = f('screw_dynamics.model.c')",
-        "model/__init__.py": "from .c import d", "model/c.py": "d = 1",
-        "forces/e.py": "from ..model import d, c"}.items()}
-    found = dependencies.dependencies(trees)
-    assert found["screw_dynamics.numbers.a"] == {"numbers/a.py", "screws/b.py", "model/c.py"}
-    assert found["screw_dynamics.model"] == {"model/__init__.py", *found["screw_dynamics.numbers.a"]}
-    assert found["screw_dynamics.forces.e"] == {"forces/e.py", *found["screw_dynamics.model"]}
+def reached(module, name, texts):
+    """The definitions that one reaches, as module.name, in a package with these files."""
+    files = {f"{path}.py": text.encode() for path, text in texts.items()}
+    found = dependencies.definitions(dependencies.parsed(files), {})
+    return {f"{m.removeprefix('screw_dynamics.')}.{n}"
+            for m, n in found.named(found.reached(f"screw_dynamics.{module}", name))}
+
+
+def test_names_count_in_the_module_and_through_imports():
+    files = {"model/__init__": "from .b import g, unused", "model/b": "unused = 0\ndef g():\n    return k\nk = 1",
+             "forces/a": "from ..model import b, g as other\ndef f():\n    return other()\ndef h():\n    return b.k"}
+    assert reached("forces.a", "f", files) == {"forces.a.f", "model.b.g", "model.b.k"}
+    assert reached("forces.a", "h", files) == {"forces.a.h", "model.b.k"}
+    assert reached("model", "", {"model/__init__": "from . import b", "model/b": "x = 1"}) == set()
+
+
+def test_imports_within_functions_names_in_strings_and_whole_modules_count():
+    files = {"screws/b": "c, d = 1, 2", "model/m": "x = 1\ny = 2",
+             "forces/a": "def f():\n    from ..screws.b import c\n    return c\ndef g():\n    return eval('2 * k')\n"
+                          "k = 1\ndef h():\n    return i('screw_dynamics.screws.b.d')\nimport screw_dynamics.model.m as m\n"
+                          "def all_of(x=m):\n    return x"}
+    assert reached("forces.a", "f", files) == {"forces.a.f", "screws.b.c", "screws.b.d"}      # one statement
+    assert reached("forces.a", "g", files) == {"forces.a.g", "forces.a.k"}
+    assert reached("forces.a", "h", files) == {"forces.a.h", "screws.b.c", "screws.b.d"}
+    assert reached("forces.a", "all_of", files) == {"forces.a.all_of", "model.m.x", "model.m.y"}
+
+
+def test_what_an_import_registers_counts_for_the_modules_that_import_it():
+    files = {"screws/b": "@infix('@')\ndef times(a, b):\n    return g\ng = 2\n@kernel\ndef plain(): pass",
+             "screws/c": "from .b import g\nfor name in []:\n    register(name)",
+             "forces/a": "from ..screws.c import g\ndef f(): pass", "model/m": "def f(): pass"}
+    assert reached("forces.a", "f", files) == {"forces.a.f", "screws.b.times", "screws.b.g", "screws.c.name"}
+    assert reached("model.m", "f", files) == {"model.m.f"}
+
+
+def test_numbers_and_all_that_they_reach_count_always():
+    files = {"numbers/a": "from ..screws import b\nx = b.k", "screws/b": "k = 1\nother = 2", "model/m": "y = 3"}
+    assert reached("model.m", "y", files) == {"model.m.y", "numbers.a.x", "screws.b.k"}
+
+
+def test_the_same_code_with_other_meanings_of_its_names_has_another_hash():
+    def of(first):
+        files = {"forces/a.py": f"from {first} import sqrt\ndef f(x):\n    return sqrt(x)".encode()}
+        return digests(files)["screw_dynamics.forces.a"]["f"]
+    assert of("math") == of("math") != of("numpy")
 
 
 def test_a_module_that_is_not_of_the_package_depends_on_all_of_it():
-    assert dependencies.digest("elsewhere") == dependencies.digest(EVERYTHING) != dependencies.digest(GRAVITY)
+    assert dependencies.digest("elsewhere", "f") == dependencies.digest(EVERYTHING) != dependencies.digest(GRAVITY)
+    assert dependencies.digest(GRAVITY, "nothing") is None
 
 
 def test_every_package_with_kernels_counts():
@@ -104,22 +143,27 @@ def test_every_package_with_kernels_counts():
     assert "constraints" in compiling and compiling <= {*COMPILED, "kernel_cache"}
 
 
-@pytest.mark.slow
-def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
+def test_hashes_and_parsed_files_are_kept_and_found_anew_if_they_are_damaged(tmp_path, monkeypatch):
+    files = {path: text for path, text in sources().items() if path.startswith(("kernel_cache", "screws"))}
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(store, "installed", store.own)
-    monkeypatch.setattr(dependencies, "sources_in", lambda package: sources())
-    expected = digested()
-    for _ in range(2):
+    monkeypatch.setattr(dependencies, "sources_in", lambda package: files)
+    expected = digests(files)
+
+    def found():
         dependencies._digests.cache_clear()
-        assert dependencies._digests() == expected
-        file, = tmp_path.glob("*.sources")
-        file.write_bytes(file.read_bytes()[:-40])
-    dependencies._digests.cache_clear()
-    dependencies._digests()
-    dependencies._digests.cache_clear()
-    monkeypatch.setattr(dependencies, "digests", None)      # which was kept
-    assert dependencies._digests() == expected
+        return dependencies._digests()
+    for _ in range(2):
+        assert found() == expected
+        for file in tmp_path.glob("*"):
+            file.write_bytes(file.read_bytes()[:-40])
+    assert found() == expected
+    parsed, done = dependencies.parsed, []
+    monkeypatch.setattr(dependencies, "parsed", lambda files: done.append({*files}) or parsed(files))
+    assert found() == expected and not done                 # the hashes were kept
+    files["screws/so3.py"] += b"\nx = 1"
+    assert found() == digests(files, parsed) != expected
+    assert done == [{"screws/so3.py"}]                      # the other files were
 
 
 def test_tables_that_are_derived_from_one_are_told_apart_by_their_columns():
@@ -194,12 +238,13 @@ FORMS = ("gravity_torque", "jacobian", "integrate.groups", "rollout.semi_implici
 
 @pytest.mark.slow
 @COMPILES
-def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on():
-    done = subprocess.run([sys.executable, "-m", "support.lowered_modules", *FORMS], cwd=ROOT / "test", text=True,
+def test_all_code_of_a_kernel_comes_from_definitions_that_its_name_depends_on():
+    done = subprocess.run([sys.executable, "-m", "support.lowered_definitions", *FORMS], cwd=ROOT / "test", text=True,
                           capture_output=True, check=True)
     found = json.loads(done.stdout)
     assert found.keys() == {*FORMS}
+    defined = dependencies.definitions(parse({p: text for p, text in sources().items() if p.endswith(".py")}), {})
     for name, (named, lowered) in found.items():
-        known = set().union(*(depends()[module] for module in named if module in depends()))
-        paths = {path for path in depends()[EVERYTHING] if dependencies._module(path) in lowered}
-        assert len(paths) > 2 and paths <= known, (name, paths - known)
+        known = set().union(*(defined.named(defined.reached(*each)) for each in named))
+        compiled = {(module, function) for module, function in lowered if function in digested().get(module, ())}
+        assert len({module for module, _ in compiled}) > 2 and compiled <= known, (name, compiled - known)
