@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 NAME = Path(__file__).parents[1].name
 # Decorators that register nothing: a definition counts only where its name is used. All others may have an effect on
 # code that does not name the definition, as that of an operator does.
-PLAIN_DECORATORS = {"cache", "compiled", "contextmanager", "dataclass", "extends", "form_of", "kernel", "lazy", "linear",
-                    "noinline", "singledispatch", "value", "wraps"}
+PLAIN_DECORATORS = {"cache", "compiled", "contextmanager", "dataclass", "extends", "form_of", "kernel", "lazy",
+                    "linear", "noinline", "singledispatch", "value", "wraps"}
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -166,8 +166,8 @@ class Definitions:
         return found
 
     def reached(self, module: str, name: str = "") -> int:
-        """Return the statements that a definition of a module, or all of them, reach, as a mask: those of the names, and
-        those that register something when the module is imported."""
+        """Return the statements that a definition of a module reaches, or all of them, as a mask: those of the names in
+        it, and those that register something when the module is imported."""
         start = self._bound[module, name] if name else self._of[module]
         return self._registered[module] | self._reached_by(start)
 

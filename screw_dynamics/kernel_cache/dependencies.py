@@ -98,7 +98,7 @@ def digests(sources: Mapping[str, bytes], parse: Callable = parsed) -> dict[str,
     contents of files by path; parse: the function that takes the place of `parsed`."""
     files = parse({path: text for path, text in sources.items() if path.endswith(".py")})
     others = {path: text for path, text in sorted(sources.items()) if path not in files}
-    everything = hash_of((others, sorted(statement.hash for source in files.values() for statement in source.statements)))
+    everything = hash_of((others, sorted(s.hash for source in files.values() for s in source.statements)))
     return {**definitions(files, others).digests(), EVERYTHING: {"": everything}}
 
 
@@ -106,4 +106,5 @@ def definitions(files: Mapping[str, Source], others: Mapping[str, bytes]) -> Def
     """Return the definitions of the packages that are compiled. others: the contents of files in other languages."""
     compiled = {path: source for path, source in files.items() if path.startswith((*COMPILED, *ALWAYS))}
     always = [path for path in compiled if path.startswith(ALWAYS)]
-    return Definitions(compiled, always, hash_of({path: text for path, text in others.items() if path.startswith(ALWAYS)}))
+    links = {path: text for path, text in others.items() if path.startswith(ALWAYS)}
+    return Definitions(compiled, always, hash_of(links))

@@ -80,4 +80,3 @@ def _is_ours(module):
 def _outermost(x):
     """Return the name of the top-level definition that contains a function or a class."""
     return x.__qualname__.partition(".")[0]
-

@@ -99,8 +99,8 @@ def test_names_count_in_the_module_and_through_imports():
 def test_imports_within_functions_names_in_strings_and_whole_modules_count():
     files = {"screws/b": "c, d = 1, 2", "model/m": "x = 1\ny = 2",
              "forces/a": "def f():\n    from ..screws.b import c\n    return c\ndef g():\n    return eval('2 * k')\n"
-                          "k = 1\ndef h():\n    return i('screw_dynamics.screws.b.d')\nimport screw_dynamics.model.m as m\n"
-                          "def all_of(x=m):\n    return x"}
+                          "k = 1\ndef h():\n    return i('screw_dynamics.screws.b.d')\nimport screw_dynamics.model.m "
+                          "as m\ndef all_of(x=m):\n    return x"}
     assert reached("forces.a", "f", files) == {"forces.a.f", "screws.b.c", "screws.b.d"}      # one statement
     assert reached("forces.a", "g", files) == {"forces.a.g", "forces.a.k"}
     assert reached("forces.a", "h", files) == {"forces.a.h", "screws.b.c", "screws.b.d"}
