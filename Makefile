@@ -15,7 +15,7 @@ BIN := .venv/bin
 # conftest.py.
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
+.PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz prepare-check
 .PHONY: lint lint-and-collect setup docs interfaces release wheels clean
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
 	@echo "make soak              run both nodes at 1 kHz for MINUTES=10, with a picture of latency and memory"
 	@echo "make fuzz              fuzz the URDF reader for SECONDS=600, guided by coverage"
+	@echo "make prepare-check     compile all kernels anew, ten minutes, and compare them with those in the cache"
 	@echo "make lint              only ruff, import-linter and mypy"
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
@@ -133,6 +134,10 @@ planted: setup
 # Namespaces do not separate /clock and /diagnostics: no other node should run in this domain.
 faults: setup
 	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m fault_injection faults $(NAMES)
+
+# Of kernels that `make setup` has compiled, or earlier versions of the sources.
+prepare-check: setup
+	$(BIN)/python tools/prepare_check.py $(OPTIONS)
 
 soak: setup
 	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m fault_injection soak --minutes $(or $(MINUTES),10)

@@ -25,7 +25,7 @@ _run_pass, _callers_first = NativeLowering.run_pass, linking.callers_first
 def _lower(self, state):
     done = _run_pass(self, state)
     function = state.func_id.func
-    _definition_of[state.library] = function.__module__, function.__qualname__.partition(".")[0]
+    _definition_of[state.library] = str(function.__module__), function.__qualname__.partition(".")[0]
     return done
 
 
