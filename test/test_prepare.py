@@ -11,7 +11,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import prepare
-from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states
+from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states, kernels_of
 from screw_dynamics.kernel_cache import shared_objects
 from screw_dynamics.kernel_cache.cache import file_name
 from support.kernels import cache_with
@@ -106,16 +106,21 @@ def test_every_kernel_belongs_to_one_part():
         assert name in prepare.forms(part), name
 
 
+def pushes(t, q, qd, p, tau):
+    tau[0] = 1.0
+
+
 @pytest.mark.parametrize("on_groups", [False, True])
 def test_forces_are_prepared_as_robots_call_them(on_groups):
     prepared = {file_name(form.compiled, form.signature) for name, form in prepare.forms(*prepare.PARTS).items()
                 if name.startswith("forces")}
     robot = sd.Robot.from_urdf(PATHS["ur_description/urdf/ur5_robot.urdf"], floating_base=on_groups)
     dampers = sd.forces.JointSprings((0.0,) * robot.n, (1.0,) * robot.n, (0.0,) * robot.n)
-    code = robot.total_force([sd.forces.ModelFriction(), sd.forces.ModelDamping(), dampers])._machine_code
-    called = [form_of_native(code._on_lanes, True, ""), form_of_native(code._on_one, False, ""),
-              form_of_derivatives(code._on_one, ""),
-              *(form_of_states(code._on_one, what, "") for what in ("terms", "accounts", "wrenches"))]
+    laws = robot.total_force([sd.forces.ModelFriction(), sd.forces.ModelDamping(), dampers,
+                              sd.forces.Custom(pushes)])._laws
+    called = [form_of_native(kernels_of(laws, on_groups), True), form_of_native(kernels_of(laws, True), False),
+              form_of_derivatives(kernels_of(laws, True)),
+              *(form_of_states(kernels_of(laws, True), what) for what in ("terms", "accounts", "wrenches"))]
     assert {file_name(form.compiled, form.signature) for form in called} <= prepared
 
 

@@ -1,16 +1,21 @@
 """User-defined force element: a compiled function of the state."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
+from typing import ClassVar
 
+from screw_dynamics.compiled.entry import number
+from screw_dynamics.compiled.native import address, address_of, array_at, read_only
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numba_internals.compiler import jit, types
+from screw_dynamics.numbers.dual import no_derivatives
 from screw_dynamics.numbers.values import PLAIN, kernel
 from screw_dynamics.numbers.views import as_array
 
@@ -43,32 +48,25 @@ class Custom(Element):
 
     function: Callable
     parameters: tuple[float, ...] = ()
-
-    @property
-    def law(self) -> CustomLaw:         # type: ignore[override]
-        """The jitted function."""
-        return law_of(self.function, max(1, len(self.parameters)))
-
-    @property
-    def name(self) -> str:
-        """The name of the function, which is unique."""
-        python = check(self.function)
-        return f"{python.__qualname__} of {len(self.parameters)} numbers at {id(self.function):x}"
-
-    @property
-    def key(self) -> Hashable:
-        """A hash of the function's code and of everything it refers to; None if there is no hash."""
-        return fingerprint(self.function).key
+    law: ClassVar[CustomLaw] = CustomLaw()      # type: ignore[misc]
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return one row with the parameters of the function.
+        """Return one row: no addresses yet, and the parameters of the function, 0.0 if there are none.
 
-        It is 0 if there are no parameters. Raises ValueError if the robot has no joint, or the parameters are not
-        finite numbers.
+        Raises ValueError if the robot has no joint, the function has other parameters, or the numbers are not finite.
         """
         if robot.model.n == 0:
             raise ValueError(f"{self}: the robot has no joint")
-        return [self.array("parameters", ANY) or [0.0]]
+        check(self.function)
+        p = self.array("parameters", ANY) or [0.0]
+        return [[0.0, 0.0, float(len(p)), *p]]
+
+    def address(self, of_duals: bool) -> int:
+        """Return the address of the function for numbers, or for dual numbers, compiled at its first use.
+
+        Raises ValueError if Numba cannot compile it.
+        """
+        return _address(self.function, of_duals)
 
 
 def check(function: Callable) -> FunctionType:
@@ -87,13 +85,28 @@ def check(function: Callable) -> FunctionType:
 
 
 @lru_cache(64)
-def law_of(function: Callable, width: int) -> CustomLaw:
-    """Return the law of a user-defined function, which is called with keyword arguments."""
+def _address(function, of_duals):
+    python = check(function)
     if PLAIN:
-        python = getattr(function, "py_func", function)
-        return CustomLaw(width, lambda t, q, qd, p, tau: returns_nothing(
-            python(t=t, q=q, qd=qd, p=p, tau=tau), f"force {python.__qualname__}"))
-    return CustomLaw(width, kernel(_call_of(function)))
+        return address(SimpleNamespace(entry_point=lambda t, q, qd, p, tau: returns_nothing(
+            python(t=t, q=q, qd=qd, p=p, tau=tau), f"force {python.__qualname__}")))
+    try:
+        return address_of(form_of_function(function, of_duals))
+    except Exception as error:                          # Numba has its own errors
+        raise ValueError(why_not_compiled(function, error)) from error
+
+
+def form_of_function(function: Callable, of_duals: bool) -> Form:
+    """Return the form native(t, q, qd, p, tau, nq, n, count) of a user-defined function on numbers or dual numbers:
+    addresses, except the time and the counts of numbers."""
+    call, like, name = kernel(_call_of(function)), no_derivatives if of_duals else number, function.__name__
+
+    @compiled(f"force {name}" + ", derivatives" * of_duals, key=fingerprint(function).key)
+    def native(t, q, qd, p, tau, nq, n, count):
+        zero = like()
+        call(t, read_only(array_at(zero, q, (nq,))), read_only(array_at(zero, qd, (n,))),
+             read_only(array_at(0.0, p, (count,))), array_at(zero, tau, (n,)))
+    return Form(native, ("float64", *("intp",) * 7))
 
 
 def _call_of(function):
@@ -104,7 +117,7 @@ def _call_of(function):
 
 
 def why_not_compiled(function: Callable, error: Exception) -> str:
-    """Return the reason why a sum with this function cannot be compiled; "" if the function is not the cause."""
+    """Return the reason why a function cannot be compiled, for numbers or else for dual numbers."""
     name, vector = function.__name__, types.float64[::1]
     given = (vector.copy(readonly=True),) * 3
     try:
@@ -114,8 +127,6 @@ def why_not_compiled(function: Callable, error: Exception) -> str:
         if reason == READONLY:
             reason = "it writes q, qd, p or a constant of the module; it must set tau alone"
         return f"force {name} cannot be compiled.\n  {where}\n  {reason}"
-    if name not in str(error):
-        return ""
     where, reason = why_not(function, error)
     return (f"force {name} has no derivatives: it must compute with single numbers, by operators, comparisons and "
             f"functions of math or numpy.\n  {where}\n  {reason}")

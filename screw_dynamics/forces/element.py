@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -12,7 +12,7 @@ from screw_dynamics.checks import described, plain, real
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 
-from .laws import CoordinateLaw, LinkLaw, PairLaw
+from .laws import Law
 
 
 class Element:
@@ -21,7 +21,7 @@ class Element:
     An element is a frozen dataclass of names and numbers. Each is a class in its own file, with a `law` and `rows`,
     the numbers for the law, one row for each location. Mappings are stored as tuples of pairs."""
 
-    law: ClassVar[CoordinateLaw | PairLaw | LinkLaw]
+    law: ClassVar[Law]
 
     def __post_init__(self):
         for name, x in vars(self).items():          # for elements that are comparable and immutable
@@ -63,11 +63,6 @@ class Element:
     def is_dry(self) -> bool:
         """True if the force has a kink at rest, like Coulomb friction, which some integrators do not support."""
         return False
-
-    @property
-    def key(self) -> Hashable:
-        """The dependencies of its law's machine code besides this package; None if they are unknown."""
-        return ""
 
     @property
     def joints(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Sum of force elements, compiled for a combination of laws: efforts, their derivatives, energy and power."""
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,14 +86,12 @@ class Kernels(NamedTuple):
 
     terms(memory, p, like, state, out) computes the sums out (TERMS, n) of the elements at a State, of numbers like
     `like`; accounts(...) their energy and power out (ACCOUNT,), and wrenches(...) the wrenches on bodies out (slots,
-    6), in the frames of their links; on_groups: True if they also serve robots with Lie-group joints; name: for
-    messages."""
+    6), in the frames of their links; on_groups: True if they also serve robots with Lie-group joints."""
 
     terms: Callable
     accounts: Callable
     wrenches: Callable
     on_groups: bool
-    name: str
 
 
 def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
@@ -104,8 +103,9 @@ def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
     return add, account
 
 
-def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
-    """Return the sum over all elements of some laws; own: names of user-defined laws."""
+@lru_cache(64)
+def kernels_of(laws: tuple[Law, ...], on_groups: bool) -> Kernels:
+    """Return the sum over all elements of some laws."""
     add, account = loops_on(laws)
     take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (gather_coordinates, Bodies)
 
@@ -144,16 +144,16 @@ def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kern
             add(p, state, bodies, found)
             for i in range(1, len(links.parent)):
                 put_wrench(Ad_dual_inv(C[i] @ frames.C[i], W[i]), out[i])
-    return Kernels(terms, accounts, wrenches, on_groups, "forces" + "".join(f"+{name}" for name in own))
+    return Kernels(terms, accounts, wrenches, on_groups)
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
+def form_of_native(kernels: Kernels, lanes: bool) -> Form:
     """Return the form for integrators: native(workspace, p, t, ahead, q, qd, out), all addresses except `ahead`, of
     the numbers of one state or of lanes. At the address p is the count of numbers, and then the numbers."""
     terms, like = kernels.terms, lane if lanes else number
 
-    @compiled(f"{kernels.name}{ending(lanes, kernels.on_groups)}", key=key)
+    @compiled(f"forces{ending(lanes, kernels.on_groups)}")
     def native(memory, p, t, ahead, q, qd, out):
         memory, zero_ = ws.memory_at(memory), like()
         head = ws.header(memory)
@@ -176,27 +176,27 @@ STATES = ws.numbers_type(1), ws.read_type(1), ws.read_type(1), "float64", ws.rea
 AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # number of array axes of the kernels' results for many states
 
 
-def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
+def form_of_states(kernels: Kernels, what: str) -> Form:
     """Return the form for N states, many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out).
 
     what: field of Kernels, for terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6)."""
     one = getattr(kernels, what)
 
-    @compiled(f"{kernels.name}, {what}", key=key)
+    @compiled(f"forces, {what}")
     def many(memory, p, t, ahead, q, qd, out):
         for i in range(len(t)):
             one(memory, p, 0.0, State(t[i], ahead, q[i], qd[i]), out[i])
     return Form(many, (*STATES, ws.numbers_type(AXES[what])))
 
 
-def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
+def form_of_derivatives(kernels: Kernels) -> Form:
     """Return the form for terms and their derivatives by displacements of q along the joint twists and by qd.
 
     derivatives(workspace, p, t, ahead, q, qd, work, out), with out (N, TERMS, n, 1 + 2n), and memory `work` for WORK nq
     dual numbers."""
     terms = kernels.terms
 
-    @compiled(f"{kernels.name}, derivatives", key=key)
+    @compiled("forces, derivatives")
     def many(memory, p, t, ahead, q, qd, work, out):
         zero_, n, nq = no_derivatives(), qd.shape[1], q.shape[1]
         here, x, u, v, found = work_of(zero_, work, n, nq)

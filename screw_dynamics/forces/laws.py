@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.compiled.native import read_only, zeros_like
+from screw_dynamics.compiled.native import at, attempt, fail, function_at, read_only, zeros_like
 from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.structs import numba_types
-from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 
 
@@ -72,12 +72,12 @@ class LinkLaw(NamedTuple):
 
 
 class CustomLaw(NamedTuple):
-    """set_efforts(t, q, qd, p, tau), a function of one state that sets efforts tau (n), which are 0 before.
+    """A user-defined function(t, q, qd, p, tau) of one state that sets efforts tau (n), which are 0 before.
 
-    Arguments are time, q (nq), qd (n) and the element's numbers p (width,). Its power is neither stored nor lost."""
+    Arguments are time, q (nq), qd (n) and parameters p. The function is compiled alone: elements contain its address.
+    Its power is neither stored nor lost. width: 0, as elements have different counts of parameters."""
 
-    width: int
-    set_efforts: Callable
+    width: int = 0
 
 
 Law: TypeAlias = CoordinateLaw | PairLaw | LinkLaw | CustomLaw
@@ -119,6 +119,10 @@ HEADER = 2
 COORDINATE = 3          # numbers per coordinate of a law, after their count: velocity index, q index, factor
 OF_Y = 2                # numbers for y of a law on x and y: its velocity index and q index
 LINK = 2                # numbers for a law on links: the slots of two bodies
+# Numbers of an element with a function, before its parameters: the addresses of the function for numbers and for dual
+# numbers, and the count of the parameters.
+OF_NUMBERS, OF_DUALS, COUNT = range(3)
+FUNCTION = 3
 
 
 @kernel
@@ -251,42 +255,53 @@ def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
     return add, account
 
 
-def place_by_place(set_efforts: Callable, t: Any, q: Any, qd: Any, p: np.ndarray, tau: Any) -> None:
-    """Call a function of one state, which may write tau only, on each state of lanes, or directly on a single state."""
-    set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
+@noinline
+def call_function(p: np.ndarray, s: int, which: int, t: float, q: Any, qd: Any, tau: Any) -> None:
+    """Call the function of the element at s, OF_NUMBERS or OF_DUALS, for one state. It sets tau, and may raise."""
+    failure = np.zeros(2, np.int64)
+    attempt(int(p[s + which]), (t, at(q), at(qd), at(p) + 8 * (s + FUNCTION), at(tau), len(q), len(qd),
+                                int(p[s + COUNT])), failure)
+    if failure[0] != 0:
+        fail(failure[0], failure[1])
 
 
-@overload(place_by_place)
-def _place_by_place(set_efforts, t, q, qd, p, tau):
+def set_efforts(p: np.ndarray, s: int, t: Any, q: Any, qd: Any, tau: Any) -> None:
+    """Call the function of the element at s for one state, or for each state on lanes. tau (n) is 0 before."""
+    own = s + FUNCTION
+    function_at(int(p[s]), 0)(t, read_only(q), read_only(qd), read_only(p[own:own + int(p[s + COUNT])]), tau)
+
+
+@overload(set_efforts)
+def _set_efforts(p, s, t, q, qd, tau):
     if tau.dtype is not numba_types.LANE:
-        return lambda set_efforts, t, q, qd, p, tau: set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
+        which = OF_DUALS if tau.dtype is numba_types.DUAL else OF_NUMBERS
+        return lambda p, s, t, q, qd, tau: call_function(p, s, which, t, q, qd, tau)
 
-    def each(set_efforts, t, q, qd, p, tau):
+    def each(p, s, t, q, qd, tau):
         x, v, u = np.empty(len(q)), np.empty(len(qd)), np.empty(len(qd))
         for place in range(WIDTH):
             for k in range(len(q)):
                 x[k] = extract(q[k], place)
             for k in range(len(qd)):
                 v[k], u[k] = extract(qd[k], place), 0.0
-            set_efforts(extract(t, place), read_only(x), read_only(v), read_only(p), u)
+            call_function(p, s, OF_NUMBERS, extract(t, place), x, v, u)
             for k in range(len(qd)):
                 tau[k] = insert(tau[k], place, u[k])
     return each
 
 
 def loops_on_all(law: CustomLaw, number: int) -> tuple[Callable, Callable]:
-    """Return add and account of `loops_on_coordinates` for a user-defined law, whose elements may act on all joints."""
-    width, set_efforts = law
-
+    """Return add and account of `loops_on_coordinates` for user-defined functions, which may act on all joints."""
     def loop(take):
         @kernel
         def over_all(p, state, bodies, out):
-            count, first = range_of(p, number)
-            for s in range(first, first + count * width, width):
+            count, s = range_of(p, number)
+            for _ in range(count):
                 tau = zeros_like(state.qd)
-                place_by_place(set_efforts, state.t, state.q, state.qd, p[s:s + width], tau)
+                set_efforts(p, s, state.t, state.q, state.qd, tau)
                 for k in range(len(tau)):
                     take(out, k, tau[k], state.qd[k])
+                s += FUNCTION + int(p[s + COUNT])
         return over_all
     return loop(take_effort), loop(take_power)
 

@@ -2,11 +2,10 @@
 integrators."""
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,16 +22,34 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
-from .custom import Custom, why_not_compiled
+from .custom import Custom
 from .element import KINDS, Element, Robot
 from .friction import ModelFriction
-from .kernels import WORK, Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
-from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, OF_Y, TERMS, CoordinateLaw, Law, LinkLaw, PairLaw
+from .kernels import WORK, form_of_derivatives, form_of_native, form_of_states, kernels_of
+from .laws import (
+    ACCOUNT,
+    COORDINATE,
+    COUNT,
+    EFFORT,
+    FUNCTION,
+    HEADER,
+    LINK,
+    OF_DUALS,
+    OF_NUMBERS,
+    OF_Y,
+    TERMS,
+    CoordinateLaw,
+    CustomLaw,
+    Law,
+    LinkLaw,
+    PairLaw,
+)
 
 
 def _built_in():
     # By name: cached kernels read their numbers in this order, which must not depend on the order of imports.
-    return {name: KINDS[name].law for name in sorted(KINDS)} | {ModelFriction.__name__: ModelFriction.law}
+    return {name: KINDS[name].law for name in sorted(KINDS)} | {
+        kind.__name__: kind.law for kind in (ModelFriction, Custom)}
 
 
 class Account(NamedTuple):
@@ -71,45 +88,10 @@ class Derivatives(NamedTuple):
     by_qd: np.ndarray
 
 
-class MachineCode:
-    """Compiled forms of a combination of laws, created at first use: of Kernels for one state, and for lanes."""
-
-    def __init__(self, on_one: Kernels, on_lanes: Kernels, key: str | None, functions: Sequence[Callable]):
-        self._on_one, self._on_lanes, self._key, self._functions = on_one, on_lanes, key, functions
-        self._made: dict[tuple, Any] = {}
-
-    def address(self, lanes: bool) -> int:
-        """Return the address of the kernel for integrators."""
-        return self._code(address_of, self._on_lanes if lanes else self._on_one, form_of_native, lanes)
-
-    def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
-        """Return the Python function of a form of kernels.py with these options."""
-        return self._code(function, self._on_one, form_of, *options)
-
-    def _code(self, make, kernels, form_of, *options):
-        """Return make(a form with these options). Raises ValueError with the name of the user's function if it does not
-        compile."""
-        what = form_of, *options
-        if what not in self._made:
-            form = form_of(kernels, *options, self._key)
-            try:
-                self._made[what] = make(form)
-            except Exception as error:          # Numba has its own errors
-                for own in self._functions:
-                    if refusal := why_not_compiled(own, error):
-                        raise ValueError(refusal) from error
-                raise
-        return self._made[what]
-
-
-@lru_cache(64)
-def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
-                 functions: tuple[Callable, ...]) -> MachineCode:
-    """Return the MachineCode of laws.
-
-    It is for one state of all robots, and for lanes of robots with Lie-group joints or without."""
-    own = [function.__name__ for function in functions]
-    return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
+@lru_cache(256)
+def form_for(laws: tuple[Law, ...], on_groups: bool, form_of: Callable[..., Form], *options: Hashable) -> Form:
+    """Return a form of kernels.py, with these options, of the sum over elements of some laws."""
+    return form_of(kernels_of(laws, on_groups), *options)
 
 
 class ForceSum:
@@ -132,16 +114,13 @@ class ForceSum:
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         self.elements, by_law = elements, rows_by_law(model, rows.frames, elements)
-        functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
-        if functions:                   # code for these laws only compiles faster
-            by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
-        self._model, self._rows, self.p = model, rows, packed(by_law.values())
-        self._laws, self._functions = tuple(law for law, _ in by_law.values()), functions
-        self._key = _key(by_law, self.elements) if functions else ""
+        self._model, self._rows, self._numbers = model, rows, packed(by_law.values())
+        self._laws = tuple(law for law, _ in by_law.values())
 
     @remade
-    def _machine_code(self):
-        return machine_code(self._laws, self._model.on_groups, self._key, self._functions)
+    def p(self) -> np.ndarray:
+        """The numbers of all elements, with the addresses of functions that were needed so far."""
+        return self._numbers.copy()
 
     @remade
     def _on_one(self):
@@ -169,7 +148,17 @@ class ForceSum:
         int
             Address of the compiled ``kernels.form_of_native``.
         """
-        return self._machine_code.address(lanes)
+        self._put_addresses(OF_NUMBERS)
+        return address_of(form_for(self._laws, self._model.on_groups or not lanes, form_of_native, lanes))
+
+    def _put_addresses(self, which):
+        """Write the addresses of user-defined functions for numbers, or for dual numbers, which are compiled at their
+        first use. Raises ValueError if one does not compile."""
+        s = int(self.p[HEADER + 1 + 2 * self._laws.index(Custom.law)])
+        for element in self.elements:
+            if isinstance(element, Custom):
+                self.p[s + which] = element.address(which == OF_DUALS)
+                s += FUNCTION + int(self.p[s + COUNT])
 
     def __bool__(self):
         return bool(self.elements)
@@ -295,6 +284,7 @@ class ForceSum:
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
         size = WORK * nq
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
+        self._put_addresses(OF_DUALS)
         self._run(self._on_duals, form_of_derivatives, (), t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
@@ -303,12 +293,13 @@ class ForceSum:
         """Return the result of a kernel on states, (..., *shape)."""
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
+        self._put_addresses(OF_NUMBERS)
         self._run(self._on_one, form_of_states, (what,), t, ahead, q, qd, out)
         return out.reshape(*lead, *shape)
 
     def _run(self, workspaces, form, options, *arguments):
         """Call the kernel of a form."""
-        run = self._machine_code.entry_point(form, *options)
+        run = function(form_for(self._laws, True, form, *options))
         with workspaces.borrowed() as memory:
             try:
                 run(memory, self.p, *arguments)
@@ -357,16 +348,6 @@ def check_fits(model: Model, elements: Sequence[Element]) -> None:
         element.rows(robot)
 
 
-def _key(by_law, elements):
-    """Return a hash of the code of a sum with user-defined laws: the laws in order, and the code of the user's; None if
-    one has no hash."""
-    keys = {element.name: element.key for element in elements}
-    if None in keys.values():
-        return None
-    parts = [(keys.get(name) or name, law.width) for name, (law, _) in by_law.items()]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
 def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Element]
                 ) -> dict[str, tuple[Law, list[list[float]]]]:
     """Return {name: (law, rows of its elements)}, for the laws of this package and of elements.
@@ -398,9 +379,11 @@ def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
 
 
 def _numbers_of_place(law, row):
-    """Return the count of numbers for the location of an element."""
+    """Return the count of numbers of an element before its own: for its location, or a function and its parameters."""
     if isinstance(law, (CoordinateLaw, PairLaw)):
         return 1 + COORDINATE * int(row[0]) + OF_Y * isinstance(law, PairLaw)
+    if isinstance(law, CustomLaw):
+        return FUNCTION + int(row[COUNT])
     return LINK * isinstance(law, LinkLaw)
 
 
@@ -408,9 +391,9 @@ def forms(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, Form]]:
     """Yield the forms of this package's laws.
 
     With True those of balances of energy and momentum, with False those of rollouts, linear models and wrenches."""
-    kernels = kernels_of(_built_in().values(), on_groups or not lanes, ())
-    yield False, form_of_native(kernels, lanes, "")
+    laws = tuple(_built_in().values())
+    yield False, form_for(laws, on_groups or not lanes, form_of_native, lanes)
     if not lanes:
         for what in ("terms", "accounts", "wrenches"):
-            yield what != "wrenches", form_of_states(kernels, what, "")
-        yield False, form_of_derivatives(kernels, "")
+            yield what != "wrenches", form_for(laws, True, form_of_states, what)
+        yield False, form_for(laws, True, form_of_derivatives)

@@ -1,11 +1,13 @@
 """What each force element is: against MuJoCo, against formulas of the textbook in NumPy, and what is refused."""
+import pickle
+
 import mujoco
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
-from screw_dynamics.forces import total
+from screw_dynamics.forces import custom
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.users_force import swirl
 
@@ -208,9 +210,7 @@ def pulls(t, q, qd, p, tau):
     tau[0] = p[len(p) - 1]
 
 
-@pytest.mark.slow
-def test_machine_code_of_one_sum_is_never_that_of_another():
-    """The same function in other company, and with other numbers: what is kept on disk is told apart."""
+def test_one_function_serves_any_count_of_parameters_in_any_company():
     robot, q, still = one_joint(), [0.1], [0.0]
     spring = forces.Spring("joint", 10.0)
     for _ in range(2):
@@ -219,4 +219,16 @@ def test_machine_code_of_one_sum_is_never_that_of_another():
         assert sum_of(robot, forces.Custom(pulls, (3.0,)), spring).efforts(q, still) == 2.0
         assert sum_of(robot, forces.Custom(pulls, (1.0, 4.0)), forces.Custom(pulls, (5.0,)), spring).efforts(
             q, still) == 8.0
-        total.machine_code.cache_clear()                    # from disk, then
+        assert sum_of(robot, forces.Custom(pulls)).efforts(q, still) == 0.0
+        custom._address.cache_clear()                       # from disk, then
+
+
+def test_a_copy_of_a_sum_finds_addresses_of_functions_anew():
+    """Those of another process lead nowhere."""
+    total = sum_of(one_joint(), forces.Custom(pulls, (3.0,)))
+    assert total.efforts([0.1], [0.0]) == 3.0
+    text = pickle.dumps(total)
+    addresses = {x for x in total.p if x > 2**20}
+    other = pickle.loads(text)
+    assert not addresses & {*other._numbers} and "p" not in vars(other)
+    assert other.efforts([0.1], [0.0]) == 3.0
