@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import binding as llvm
 from numba import _dynfunc, config, njit
 from numba.core import codegen
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 
 from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
@@ -23,6 +24,10 @@ KNOWN = MATH | {"clock_gettime", "memcpy", "memmove", "memset", "NRT_MemInfo_all
                 "NRT_MemInfo_alloc_aligned", "NRT_MemInfo_alloc", "NRT_MemInfo_call_dtor", "numba_gil_ensure",
                 "numba_gil_release", "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread"}
 SYMBOL = "kernel"
+# Begins the names of variables with addresses of this process, as of large constant arrays. LLVM takes none of their
+# values for a constant; those of functions, which code does not read, are gone once it is optimized.
+ADDRESS = "numba.dynamic.globals"
+LARGE = 5000                    # instructions of a function
 
 
 class ModuleLibrary(linking.Whole):
@@ -70,20 +75,20 @@ def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
     result = dispatcher.overloads[signature]
     if not isinstance(result.library, ModuleLibrary):       # compiled by Numba's own compiler: see linking.py
         return None
-    if result.library.has_dynamic_globals:  # addresses in this process, for example of large constant arrays
-        return None
     module, symbol = result.library._final_module, result.fndesc.llvm_func_name
     for f in module.functions:
         if not f.is_declaration and f.name != symbol:
             f.linkage = "internal"
     for variable in module.global_variables:                # Numba's environments, which are not read
-        if not variable.is_declaration:
+        if not variable.is_declaration and not variable.name.startswith(ADDRESS):
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL
     module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
     _optimize(module, machine)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
-    return machine.emit_object(module) if called <= KNOWN else None
+    if not called <= KNOWN or any(variable.name.startswith(ADDRESS) for variable in module.global_variables):
+        return None
+    return _emitted(module, machine)
 
 
 @cache
@@ -107,3 +112,15 @@ def _optimize(module, machine):
                 setattr(builder, name, value)
             builder.populate(passes)
         passes.run(module)
+
+
+def _emitted(module, machine):
+    """Return the object file of an optimized module. LLVM takes up to three quarters of this time to choose the
+    addressing in loops of large functions, which makes their code no faster: there it is switched off."""
+    sizes = (sum(len([*block.instructions]) for block in f.blocks) for f in module.functions)
+    with global_compiler_lock:          # the switch holds for the process: no other code is compiled meanwhile
+        llvm.set_option("", f"-disable-lsr={max(sizes) > LARGE}".lower())
+        try:
+            return machine.emit_object(module)
+        finally:
+            llvm.set_option("", "-disable-lsr=false")
