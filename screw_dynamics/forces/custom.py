@@ -14,9 +14,9 @@ from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
-from screw_dynamics.numba_internals.compiler import jit, types
+from screw_dynamics.numba_internals.compiler import jit, overload, types
 from screw_dynamics.numbers.dual import no_derivatives
-from screw_dynamics.numbers.values import PLAIN, kernel
+from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.numbers.views import as_array
 
 from .element import ANY, Element, Robot
@@ -99,7 +99,12 @@ def _address(function, of_duals):
 def form_of_function(function: Callable, of_duals: bool) -> Form:
     """Return the form native(t, q, qd, p, tau, nq, n, count) of a user-defined function on numbers or dual numbers:
     addresses, except the time and the counts of numbers."""
-    call, like, name = kernel(_call_of(function)), no_derivatives if of_duals else number, function.__name__
+    like, name = no_derivatives if of_duals else number, function.__name__
+
+    def call(t, q, qd, p, tau):
+        """Stand for the user's function in compiled code; Numba is imported only to compile it."""
+
+    overload(call)(lambda t, q, qd, p, tau: _call_of(function))
 
     @compiled(f"force {name}" + ", derivatives" * of_duals, key=fingerprint(function).key)
     def native(t, q, qd, p, tau, nq, n, count):

@@ -1,5 +1,7 @@
 """What each force element is: against MuJoCo, against formulas of the textbook in NumPy, and what is refused."""
 import pickle
+import subprocess
+import sys
 
 import mujoco
 import numpy as np
@@ -8,6 +10,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.forces import custom
+from screw_dynamics.numbers.values import PLAIN
+from support.paths import URDF
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.users_force import swirl
 
@@ -221,6 +225,21 @@ def test_one_function_serves_any_count_of_parameters_in_any_company():
             q, still) == 8.0
         assert sum_of(robot, forces.Custom(pulls)).efforts(q, still) == 0.0
         custom._address.cache_clear()                       # from disk, then
+
+
+@pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set: nothing is compiled")
+def test_a_function_that_is_kept_needs_no_numba(tmp_path):
+    file = tmp_path / "pull.py"
+    file.write_text(f"""
+import sys
+import screw_dynamics as sd
+def pull(t, q, qd, p, tau):
+    tau[0] = p[0] - 2.0 * q[0]
+robot = sd.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
+total = robot.total_force([sd.forces.Custom(pull, (3.0,))])
+print(total.efforts([0.5, 0.1], [0.0, 0.0]), "numba" in sys.modules)""")
+    said = [subprocess.run([sys.executable, file], check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    assert said[1] == "[2. 0.] False\n" and said[0] in ("[2. 0.] True\n", said[1])
 
 
 def test_a_copy_of_a_sum_finds_addresses_of_functions_anew():
