@@ -212,10 +212,10 @@ def real(x: Any) -> float:
         return math.inf
 
 
-def flag(what: str, x: Any) -> bool:
-    """Return True or False. Raises ValueError for other values, such as text, which may be mistakes."""
+def flag(what: str, x: Any, hint: str = "") -> bool:
+    """Return True or False. Raises ValueError, with a hint, for other values, such as text, which may be mistakes."""
     if not isinstance(x, (bool, np.bool_)):
-        raise ValueError(f"{what} {described(x)} must be True or False")
+        raise ValueError(f"{what} {described(x)} must be True or False{hint and '; '}{hint}")
     return bool(x)
 
 
@@ -316,6 +316,8 @@ def without_armature(what: str, model: Any) -> None:
 
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
     """Return the name of a link after checking it. joints: names of joints, which the error message mentions."""
+    if isinstance(name, (list, tuple)):
+        raise ValueError(f"link {described(name)} must be one name: call once for each link")
     if not isinstance(name, str) or name not in links:
         joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
         raise ValueError(f"link {described(name)} does not exist{joint}; the model has "
@@ -327,5 +329,7 @@ def described(x: Any) -> str:
     """Return the description of an argument in an error message."""
     if isinstance(x, np.ndarray):
         return f"{'masked ' * is_masked(x)}{x.dtype} of shape {x.shape}"
+    if isinstance(x, (tuple, list)) and any(isinstance(entry, np.ndarray) for entry in x[:LONGEST]):
+        return f"a {type(x).__name__} of {', '.join(map(described, x[:3]))}{', ...' * (len(x) > 3)}"
     text = repr(x.item() if isinstance(x, np.generic) else x)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -108,9 +108,6 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     __delattr__ = __setattr__
 
-    def __dir__(self) -> list[str]:
-        return sorted({*dir(type(self)), *vars(self)})
-
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.checks.peers import WithHints, in_part
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.on_links import CollisionShape
@@ -38,14 +39,15 @@ from .self_collision import self_collision
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
-class Scene(SceneLinearization, ScenePlanning):
+class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_part(Robot, "scene.robot") | {
+        "add_ball": "here it is scene.add_sphere(name, radius)"}):
     """Robots, bodies and the ground, with frictional contacts.
 
     Parameters
     ----------
-    robot : Robot, ClosedLoopRobot or dict of str to these
+    robot : Robot, ClosedLoopRobot or dict of str to these, optional
         A robot, or several by prefix, such as "left/", which comes before the names of their links and joints. Several
-        are fixed to one world at `poses`. The loops of a ClosedLoopRobot stay closed.
+        are fixed to one world at `poses`. The loops of a ClosedLoopRobot stay closed. By default none, only objects.
     ground : bool, optional
         Add the plane z = 0.
     friction, restitution, torsion, rolling : float, optional
