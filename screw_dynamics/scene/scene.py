@@ -91,12 +91,13 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
     95 % of them. `left_out` contains these pairs, and the reasons.
     """
 
-    def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
-                 torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
+    def __init__(self, robot: Robots | None = None, *, ground: bool = False, friction: float = 0.8,
+                 restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
                  materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
                  srdf: Source | Mapping[str, Source] | None = None, poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
+        robot = Robot(ModelBuilder("world").build()) if robot is None else robot
         self._loops, robot = mechanisms(robot), trees(robot)
         self._robots = mounted(robot, poses or {})
         self._prefixes = ("",) if isinstance(robot, Robot) else tuple(robot)
