@@ -108,14 +108,15 @@ def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -
 
 
 # ------------------------------------------------------------------------------------------------- results
-def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
-    """Return `out`, or a new array if it is None.
+def result_array(out: Any, shape: tuple[int, ...], *others: type) -> np.ndarray:
+    """Return `out`, or a new float64 array if it is None.
 
-    Raises ValueError if `out` is not a writable array of this shape and kind."""
+    Raises ValueError if `out` is not a writable array of this shape, of float64 or one of the other types."""
     if out is None:
-        return np.empty(shape, dtype)
-    if not _takes(out, shape, dtype):
-        raise ValueError(f"out must be a writable {np.dtype(dtype)} array of shape {shape}, not {described(out)}")
+        return np.empty(shape)
+    if not _takes(out, shape, float, *others):
+        kinds = " or ".join(str(np.dtype(kind)) for kind in (float, *others))
+        raise ValueError(f"out must be a writable {kinds} array of shape {shape}, not {described(out)}")
     return out
 
 
@@ -141,9 +142,10 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
     return out
 
 
-def _takes(out, shape, dtype):
-    """Return True if `out` can hold results of this shape and dtype. Raises ValueError if its entries overlap."""
-    fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype == dtype
+def _takes(out, shape, *dtypes):
+    """Return True if `out` can hold results of this shape and one of the dtypes. Raises ValueError if its entries
+    overlap."""
+    fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype in dtypes
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
         raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
