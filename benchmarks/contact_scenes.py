@@ -54,7 +54,7 @@ def slope():
     c, s = math.cos(SLOPE), math.sin(SLOPE)
     C = np.eye(4)
     C[:3, :3] = [[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]
-    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), friction=FRICTION)
+    scene = sd.Scene(friction=FRICTION)
     scene.add_plane("slope", C)
     on_it = C.copy()
     on_it[:3, 3] = 0.5 * EDGE * C[:3, 2]

@@ -10,7 +10,7 @@ HEIGHT, RADIUS, RESTITUTION = 1.0, 0.05, 0.8        # m
 
 def drop(bounces=5, dt=1e-3):
     """The heights (bounces + 1,) in m to which it rises, the first that from which it falls."""
-    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True, restitution=RESTITUTION)
+    scene = sd.Scene(ground=True, restitution=RESTITUTION)
     pose = np.eye(4)
     pose[2, 3] = RADIUS + HEIGHT
     scene.add_sphere("ball", RADIUS, mass=0.2, pose=pose)

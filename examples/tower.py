@@ -12,7 +12,7 @@ BLOCKS, EDGE, MASS = 10, 0.1, 1.0       # m, kg
 
 def tower(blocks=BLOCKS, **options):
     """The scene."""
-    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True, max_contacts=128, **options)
+    scene = sd.Scene(ground=True, max_contacts=128, **options)
     for k in range(blocks):
         pose = np.eye(4)
         pose[2, 3] = (k + 0.5) * EDGE

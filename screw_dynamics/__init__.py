@@ -50,6 +50,8 @@ def __getattr__(name: str) -> Any:
         return version(__name__)
     from .checks.peers import HINTS
     hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
+    if not name.startswith("_") and name in dir(Robot):
+        hint = f"; here it is Robot.{name}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 

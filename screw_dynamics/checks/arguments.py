@@ -108,14 +108,15 @@ def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -
 
 
 # ------------------------------------------------------------------------------------------------- results
-def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
-    """Return `out`, or a new array if it is None.
+def result_array(out: Any, shape: tuple[int, ...], *others: type) -> np.ndarray:
+    """Return `out`, or a new float64 array if it is None.
 
-    Raises ValueError if `out` is not a writable array of this shape and kind."""
+    Raises ValueError if `out` is not a writable array of this shape, of float64 or one of the other types."""
     if out is None:
-        return np.empty(shape, dtype)
-    if not _takes(out, shape, dtype):
-        raise ValueError(f"out must be a writable {np.dtype(dtype)} array of shape {shape}, not {described(out)}")
+        return np.empty(shape)
+    if not _takes(out, shape, float, *others):
+        kinds = " or ".join(str(np.dtype(kind)) for kind in (float, *others))
+        raise ValueError(f"out must be a writable {kinds} array of shape {shape}, not {described(out)}")
     return out
 
 
@@ -141,9 +142,10 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
     return out
 
 
-def _takes(out, shape, dtype):
-    """Return True if `out` can hold results of this shape and dtype. Raises ValueError if its entries overlap."""
-    fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype == dtype
+def _takes(out, shape, *dtypes):
+    """Return True if `out` can hold results of this shape and one of the dtypes. Raises ValueError if its entries
+    overlap."""
+    fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype in dtypes
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
         raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
@@ -212,10 +214,10 @@ def real(x: Any) -> float:
         return math.inf
 
 
-def flag(what: str, x: Any) -> bool:
-    """Return True or False. Raises ValueError for other values, such as text, which may be mistakes."""
+def flag(what: str, x: Any, hint: str = "") -> bool:
+    """Return True or False. Raises ValueError, with a hint, for other values, such as text, which may be mistakes."""
     if not isinstance(x, (bool, np.bool_)):
-        raise ValueError(f"{what} {described(x)} must be True or False")
+        raise ValueError(f"{what} {described(x)} must be True or False{hint and '; '}{hint}")
     return bool(x)
 
 
@@ -316,6 +318,8 @@ def without_armature(what: str, model: Any) -> None:
 
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
     """Return the name of a link after checking it. joints: names of joints, which the error message mentions."""
+    if isinstance(name, (list, tuple)):
+        raise ValueError(f"link {described(name)} must be one name: call once for each link")
     if not isinstance(name, str) or name not in links:
         joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
         raise ValueError(f"link {described(name)} does not exist{joint}; the model has "
@@ -327,5 +331,7 @@ def described(x: Any) -> str:
     """Return the description of an argument in an error message."""
     if isinstance(x, np.ndarray):
         return f"{'masked ' * is_masked(x)}{x.dtype} of shape {x.shape}"
+    if isinstance(x, (tuple, list)) and any(isinstance(entry, np.ndarray) for entry in x[:LONGEST]):
+        return f"a {type(x).__name__} of {', '.join(map(described, x[:3]))}{', ...' * (len(x) > 3)}"
     text = repr(x.item() if isinstance(x, np.generic) else x)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

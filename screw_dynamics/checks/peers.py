@@ -4,7 +4,7 @@ Libraries: Pinocchio, MuJoCo, Drake, KDL, PyBullet, Robotics Toolbox, Modern Rob
 yourdfpy."""
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -19,7 +19,8 @@ _OURS = {
                       "mj_fullM JntToMass inertia_matrix joint_space_inertia getFreeFloatingMassMatrix",
     "coriolis_matrix(q, qd)": "coriolis computeCoriolisMatrix getCoriolisMatrix",
     "coriolis_torque(q, qd)": "JntToCoriolis VelQuadraticForces coriolis_term CalcBiasTerm coriolis_force",
-    "inverse_dynamics(q, qd, np.zeros(robot.n))": "nonLinearEffects nle bias_force bias_forces qfrc_bias dynamics_bias",
+    "inverse_dynamics(q, qd, np.zeros(robot.n))": "nonLinearEffects nonlinear_effects nle bias_force bias_forces "
+                                                  "bias_torque qfrc_bias dynamics_bias",
     "gravity_torque(q)": "gravload gravity_term gravity_vector computeGeneralizedGravity GravityForces JntToGravity "
                          "CalcGravityGeneralizedForces gravity_torques gravity_compensation",
     "external_torque(q, {link: wrench})": "computeStaticTorque EndEffectorForces pay mj_applyFT",
@@ -99,6 +100,7 @@ _OURS = {
     "model.screws_spatial and robot.model.screws_body": "screws joint_screws screw_axes screw_axis S Slist Blist",
     "model.reference_poses": "home_poses home_configuration Mlist",
     "from_urdf(source, xacro_args={name: value}), a classmethod": "from_xacro xacro",
+    "from_urdf(source, lock={joint: position}), a classmethod": "lock reduced buildReducedModel",
 }
 
 # Names with a different concept here, and the alternative.
@@ -106,15 +108,20 @@ _OTHERWISE = {
     "getFrameId getBodyId existFrame frame_index link_index": "every method takes a link by its name",
     "data createData create_data MakeData makeData": "a Robot needs none: methods take q and return new arrays",
     "q qd qdd qpos qvel qacc state set_state setState": "a Robot holds no state: methods take q, qd and qdd",
-    "show teach animate display visualize viewer initViewer render draw":
+    "show teach animate display visualize view viewer initViewer render draw":
         "sd.view(robot) shows it on a web page, robot.plot(t, q) draws a motion",
     "manipulability": "with J = robot.jacobian(q, link) it is np.sqrt(np.linalg.det(J @ J.T))",
-    "computeMinverse inverse_mass_matrix mass_matrix_inverse Minv mj_solveM":
+    "computeMinverse minverse inverse_mass_matrix mass_matrix_inverse Minv mj_solveM":
         "use np.linalg.solve(robot.mass_matrix(q), b)",
     "constraintDynamics initConstraintDynamics AddWeldConstraint AddBallConstraint AddDistanceConstraint":
         "a Robot is a tree; screw_dynamics.closed_loops.ClosedLoopRobot(robot, constraints) closes loops",
     "forwardDynamicsContact contact_dynamics computeCollisions collision collisions self_collision contacts":
         "a Robot touches nothing; screw_dynamics.Scene(robot, ...) has contacts, docs/contacts.md",
+    "LoopJoint": "here it is sd.closed_loops.LoopJoint",
+    "topp toppra TOPPRA": "sd.time_optimal(robot, path) finds the fastest motion along a path",
+    "with_limits set_limits":
+        "for other limits, arrays (n,), make another robot: sd.Robot(dataclasses.replace(robot.model, lower=lower, "
+        "upper=upper), robot.gravity, source=robot.source)",
     "operational_space_inertia cartesian_inertia inertia_x computeOSIM":
         "with M = robot.mass_matrix(q) and J = robot.jacobian(q, link) it is "
         "np.linalg.inv(J @ np.linalg.solve(M, J.T))",
@@ -134,29 +141,44 @@ def _hints() -> dict[str, str]:
 
 
 HINTS = _hints()        # {method or attribute of another library: hint}
+_OF_INSTANCES = ("n", "nq", "joint_names", "link_names", "q_slices", "v_slices", "model", "gravity", "source")
+
+
+def in_part(robot: type, part: str, note: str = "") -> dict[str, str]:
+    """Return the hints {name: hint} of a class that has a Robot, for names of the Robot's attributes.
+
+    part: the Robot, such as "scene.robot". note: the end of each hint."""
+    return {name: f"here it is {part}.{name}{note}" for name in (*dir(robot), *_OF_INSTANCES) if name[0] != "_"}
 
 
 class _Absent:
     """An attribute that does not exist; access raises AttributeError with a hint."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, hint):
+        self.name, self.hint = name, hint
 
     def __get__(self, instance, owner):
-        raise AttributeError(f"{owner.__name__!r} has no attribute {self.name!r}; {HINTS[self.name]}")
+        raise AttributeError(f"{owner.__name__!r} has no attribute {self.name!r}; {self.hint}")
+
+
+def _names(self):
+    """Return the names of the attributes of an object, without those that raise."""
+    return sorted({*dir(type(self)), *vars(self)})
 
 
 class WithHints(type):
-    """The metaclass of a class whose AttributeErrors for names in HINTS include a hint, and whose TypeErrors contain
-    the class name: Robot.step(), not the base class that defines the method.
+    """The metaclass of a class whose AttributeErrors for names in `hints`, {name: hint}, include the hint, and whose
+    TypeErrors contain the class name: Robot.step(), not the base class that defines the method.
 
-    The names in HINTS are attributes that raise, hidden from dir(). A __getattr__ would have the same effect, but slow
+    These names are attributes that raise, hidden from dir(). A __getattr__ would have the same effect, but slow
     down all accesses: a call of Robot by 0.1 us, since Python up to 3.11 does not optimize classes with __getattr__."""
 
-    def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> WithHints:
+    def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any],
+                hints: Mapping[str, str] = HINTS) -> WithHints:
         """Return the class, with hints for names that neither its body nor a base defines."""
         known = any(isinstance(base, meta) for base in bases)
-        absent = {} if known else {hint: _Absent(hint) for hint in HINTS if not any(hasattr(b, hint) for b in bases)}
+        absent: dict[str, Any] = {} if known else {"__dir__": _names} | {
+            lacks: _Absent(lacks, hint) for lacks, hint in hints.items() if not any(hasattr(b, lacks) for b in bases)}
         cls = super().__new__(meta, name, bases, absent | body)
         for part in () if known else cls.__mro__[1:-1]:
             for key, function in vars(part).items():
@@ -167,7 +189,7 @@ class WithHints(type):
 
     def __dir__(cls) -> list[str]:
         """Return the names of existing attributes."""
-        return [name for name in super().__dir__() if name not in HINTS or hasattr(cls, name)]
+        return [name for name in super().__dir__() if hasattr(cls, name)]
 
 
 # ------------------------------------------------------------------------------------------------- values of arguments

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, mjcf
+from screw_dynamics.checks.peers import WithHints, in_part
 from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
@@ -30,7 +31,7 @@ from .motion import LoopMotion
 from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
 
 
-class ClosedLoopRobot:
+class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", ", of its tree")):
     """A robot with closed loops: a tree of rigid bodies, and constraints on it.
 
     Parameters

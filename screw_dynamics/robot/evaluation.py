@@ -15,8 +15,6 @@ from screw_dynamics.forces import Element
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 
-FLOAT32 = np.dtype(np.float32)
-
 Out: TypeAlias = np.ndarray | None
 Threads: TypeAlias = int | None
 Wrenches: TypeAlias = Mapping[str, ArrayLike]
@@ -92,6 +90,5 @@ class Evaluation:
     def _evaluate_arrays(self, bound, arrays, shape, out, threads, *target):
         """Evaluate a BoundKernel with results of this shape on arrays, broadcast over their leading axes."""
         whole = *arrays[0].shape[:-1], *shape
-        single = isinstance(out, np.ndarray) and out.dtype == FLOAT32
-        out = checks.result_array(out, whole, np.float32) if single else checks.result_array(out, whole)
+        out = checks.result_array(out, whole, np.float32)
         return evaluate(bound, target, arrays, out, threads)

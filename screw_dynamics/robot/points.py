@@ -143,8 +143,7 @@ def stored(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     """Return a result, or write it into `out`, of float64 or float32, and return that."""
     if out is None:
         return result
-    kind = np.float32 if isinstance(out, np.ndarray) and out.dtype == np.float32 else float
-    out = checks.result_array(out, result.shape, kind)
+    out = checks.result_array(out, result.shape, np.float32)
     out[...] = result
     return out
 

@@ -108,9 +108,6 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     __delattr__ = __setattr__
 
-    def __dir__(self) -> list[str]:
-        return sorted({*dir(type(self)), *vars(self)})
-
     @classmethod
     def from_urdf(cls, source: Source, base_link: str | None = None, tip_link: str | None = None,
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
@@ -245,7 +242,9 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return text
 
     def __repr__(self):
-        return f"<Robot of {len(self.link_names)} links, {len(self.joint_names)} joints: {', '.join(self.joint_names)}>"
+        links, joints = len(self.link_names), self.joint_names
+        return (f"<Robot of {links} link{'s' * (links != 1)}, {len(joints)} joint{'s' * (len(joints) != 1)}"
+                f"{': ' if joints else ''}{', '.join(joints)}>")
 
     def __reduce__(self):
         return Robot, (self.model, self.gravity, self.representation, self.source)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.inverse_kinematics import problems, search
+from screw_dynamics.checks.peers import HINTS
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
@@ -138,7 +139,8 @@ class Searches:
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.count("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
-        table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
+        limits = checks.flag("limits", limits, HINTS["with_limits"])
+        table, options, rest = self._objective(prepared, q_rest, rest_weight, limits)
         start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
         options[problems.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
         options[problems.DISTANCE] = checks.positive("position_tolerance", position_tolerance)

@@ -141,7 +141,7 @@ def _has_shape(item):
 def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterable[str]) -> list[CollisionShape]:
     """Return the CollisionShapes of {link: shape, (shape, pose), or several of these}; CollisionShapes are returned
     unchanged. Raises ValueError for an unknown link, and for an object that is no shape."""
-    known = set(links)
+    known = list(links)
     if not isinstance(shapes, Mapping):
         given = list(shapes)
         for each in given:
@@ -160,7 +160,7 @@ def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Mat
     shapes = list(shapes)
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
-    known, found = set(links), {}
+    known, found = list(links), {}
     for link, given in materials.items():
         checks.known_link(link, known)
         if not any(shape.link == link for shape in shapes):

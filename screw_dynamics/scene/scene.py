@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.checks.peers import WithHints, in_part
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.on_links import CollisionShape
@@ -38,14 +39,15 @@ from .self_collision import self_collision
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
-class Scene(SceneLinearization, ScenePlanning):
+class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_part(Robot, "scene.robot") | {
+        "add_ball": "here it is scene.add_sphere(name, radius)"}):
     """Robots, bodies and the ground, with frictional contacts.
 
     Parameters
     ----------
-    robot : Robot, ClosedLoopRobot or dict of str to these
+    robot : Robot, ClosedLoopRobot or dict of str to these, optional
         A robot, or several by prefix, such as "left/", which comes before the names of their links and joints. Several
-        are fixed to one world at `poses`. The loops of a ClosedLoopRobot stay closed.
+        are fixed to one world at `poses`. The loops of a ClosedLoopRobot stay closed. By default none, only objects.
     ground : bool, optional
         Add the plane z = 0.
     friction, restitution, torsion, rolling : float, optional
@@ -89,12 +91,13 @@ class Scene(SceneLinearization, ScenePlanning):
     95 % of them. `left_out` contains these pairs, and the reasons.
     """
 
-    def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
-                 torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
+    def __init__(self, robot: Robots | None = None, *, ground: bool = False, friction: float = 0.8,
+                 restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
                  materials: Mapping[str, Any] | None = None, self_collisions: bool = False,
                  srdf: Source | Mapping[str, Source] | None = None, poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
+        robot = Robot(ModelBuilder("world").build()) if robot is None else robot
         self._loops, robot = mechanisms(robot), trees(robot)
         self._robots = mounted(robot, poses or {})
         self._prefixes = ("",) if isinstance(robot, Robot) else tuple(robot)

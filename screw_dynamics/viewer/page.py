@@ -347,17 +347,29 @@ def view(robot: Any, t: Any = None, q: ArrayLike | None = None, *, urdf: str | N
     ------
     ImportError
         If viser, of the extra [view], is not installed.
+    ValueError
+        If robot is another object, such as a ClosedLoopRobot, or if times come without positions, or several positions
+        without times.
 
     Warns
     -----
     UserWarning
         If shapes or meshes cannot be shown.
     """
-    if not isinstance(robot, Robot) and hasattr(robot, "contact_model"):
+    if hasattr(robot, "contact_model"):
         return robot.view(t, q=q, urdf=urdf, host=host, port=port, speed=speed)
+    if not isinstance(robot, Robot):
+        raise ValueError(f"robot must be a Robot or a Scene, not a {type(robot).__name__}; a ClosedLoopRobot shows its "
+                         "tree: view(loops.robot, t, q)")
+    if t is not None and q is None:
+        raise ValueError(f"t {checks.described(t)} must be times (samples,) of positions q: view(robot, t, q) plays a "
+                         "motion, view(robot, q=q) shows one configuration")
     start = None if q is None else checks.real_numbers("q", q, robot.nq)
     if start is not None and t is not None:
         start = start.reshape(-1, robot.nq)[0]
+    elif start is not None and start.ndim > 1:
+        raise ValueError(f"q has shape {start.shape}, but must be ({robot.nq},) without times: view(robot, t, q) plays "
+                         "a motion")
     page = View(host, port)
     try:
         page.use(robot, urdf, start)

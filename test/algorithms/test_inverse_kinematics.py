@@ -342,6 +342,8 @@ def test_a_floating_base_stays_where_it_is():
     ((np.eye(4), "panda_link8"), {"rest_weight": np.ones(3), "q_rest": np.zeros(8)}, "rest_weight .* or one for each"),
     ((np.eye(4), "panda_link8"), {"attempts": 0}, "attempts 0 must be a whole number >= 1"),
     ((np.eye(4), "panda_link8"), {"position_tolerance": -1.0}, "position_tolerance -1.0 must be finite and > 0"),
+    ((np.eye(4), "panda_link8"), {"limits": (-np.ones(8), np.ones(8))},
+     r"limits a tuple of float64 of shape \(8,\), .* must be True or False; .*dataclasses.replace\(robot.model, lower"),
     ((np.eye(4), "panda_link8"), {"joints": ["elbow"]}, "joints: joint 'elbow' does not exist"),
 ])
 def test_bad_arguments_are_refused(panda, arguments, options, message):

@@ -106,7 +106,7 @@ def test_arguments(rng):
         robot.jacobian(q, link, point=[(0.0, 0.0, np.inf)])
     with pytest.raises(ValueError, match=r"the leading axes do not broadcast: point \(2, 3\), q \(3, "):
         robot.forward_kinematics(np.zeros((3, robot.n)), link, point=np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="out must be a writable float64 array of shape"):
+    with pytest.raises(ValueError, match="out must be a writable float64 or float32 array of shape"):
         robot.jacobian(q, link, point=np.zeros((2, 3)), out=np.empty((6, robot.n)))
     with pytest.raises(ValueError, match="representation 'world'"):
         robot.jacobian(q, link, "world", point=np.zeros(3))

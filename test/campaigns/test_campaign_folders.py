@@ -158,7 +158,7 @@ def test_what_dies_or_hangs_is_a_failure_that_says_so(tmp_path):
 
 @pytest.mark.slow
 def test_a_scene_that_was_used_goes_to_workers(tmp_path):
-    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True)
+    scene = sd.Scene(ground=True)
     scene.add_sphere("ball", 0.1, 1.0)
 
     def fall(p, rng):

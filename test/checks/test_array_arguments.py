@@ -44,7 +44,7 @@ def test_masked_arrays_within_others_are_refused(rng):
         ARM.gravity_torque([0.0, np.ma.masked, 0.0])
     with pytest.raises(ValueError, match="masked"):
         sd.se3.exp(masked)
-    with pytest.raises(ValueError, match="out must be a writable float64 array of shape .*, not masked float64"):
+    with pytest.raises(ValueError, match="out must be a writable float64 or float32 array of .*, not masked float64"):
         ARM.gravity_torque(q[0], out=masked[:3])
 
 

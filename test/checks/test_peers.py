@@ -34,13 +34,28 @@ Q = np.array([0.1, 0.2, 0.3])
     ("computeJointTorqueRegressor", "robot.torque_regressor(q, qd, qdd)"),
     ("ikine", "robot.inverse_kinematics(pose, link)"), ("com", "robot.center_of_mass(q)"),
     ("from_sdf", "does not exist yet"), ("constraintDynamics", "ClosedLoopRobot"), ("computeCollisions", "Scene"),
-    ("screw_axes", "robot.model.screws_spatial"), ("from_xacro", "xacro_args")])
+    ("screw_axes", "robot.model.screws_spatial"), ("from_xacro", "xacro_args"), ("bias_torque", "robot.inverse_dynam"),
+    ("minverse", "np.linalg.solve"), ("lock", "lock={joint"), ("with_limits", "dataclasses.replace(robot.model, lower"),
+    ("toppra", "sd.time_optimal(robot, path)"), ("LoopJoint", "sd.closed_loops.LoopJoint")])
 def test_a_name_of_another_library_says_ours(robot, name, ours):
     for given in (robot, robot.specialize(), sd.Robot):
         with pytest.raises(AttributeError, match=f"^'Robot' has no attribute '{name}'; .*{re.escape(ours)}"):
             getattr(given, name)
     with pytest.raises(AttributeError, match=f"^module 'screw_dynamics' has no attribute '{name}'; "):
         getattr(sd, name)
+
+
+def test_attributes_of_a_robot_are_found_from_what_has_a_robot(robot):
+    loops, scene = sd.ClosedLoopRobot(robot), sd.Scene(robot, shapes={})
+    for given, name, ours in ((sd, "from_urdf", "Robot.from_urdf"), (sd, "mass_matrix", "Robot.mass_matrix"),
+                              (loops, "n", "loops.robot.n, of its tree"), (loops, "plot", "loops.robot.plot, of its"),
+                              (scene, "plot", "scene.robot.plot"), (scene, "add_ball", "scene.add_sphere"),
+                              (robot, "view", "sd.view(robot)")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'; .*{re.escape(ours)}"):
+            getattr(given, name)
+        assert name not in dir(given) and getattr(given, name, None) is None
+    assert {"jacobian", "closed"} <= set(dir(loops)) and {"linearize", "material"} <= set(dir(scene))
+    assert pickle.loads(pickle.dumps(scene)).n == robot.n == pickle.loads(pickle.dumps(loops)).robot.n
 
 
 def test_what_the_hints_name_exists(robot):
@@ -186,6 +201,8 @@ def test_integrators_of_others_say_ours(robot):
 def test_arguments_in_the_wrong_order(robot):
     with pytest.raises(ValueError, match=r"^link float64 of shape \(3,\) does not exist"):
         robot.jacobian("root", Q)
+    with pytest.raises(ValueError, match=r"^link \['root', 'link 0'\] must be one name"):
+        robot.forward_kinematics(Q, ["root", "link 0"])
 
 
 def test_a_long_argument_is_cut(robot):

@@ -97,7 +97,7 @@ def test_results_go_to_out(rng, name):
 def test_an_out_that_does_not_fit_is_refused(rng, out):
     q, = states(rng, ARM, 1, 9)
     for x in (q, q[0]):
-        with pytest.raises(ValueError, match="out must be a writable float64 array of shape"):
+        with pytest.raises(ValueError, match="out must be a writable float64 or float32 array of shape"):
             ARM.gravity_torque(x, out=out)
 
 

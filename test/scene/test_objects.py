@@ -170,6 +170,9 @@ def test_materials_go_by_links():
             with_materials(shapes, materials, ["foot", "hand", "shank"])
     with pytest.raises(ValueError, match="'leg' does not exist"):
         on_links({"leg": Sphere(1.0)}, ["foot"])
+    links = [f"link {k}" for k in range(9)]
+    with pytest.raises(ValueError, match=f"the model has {', '.join(links)}$"):
+        with_materials(shapes, {"leg": 0.2}, links)
 
 
 def test_friction_and_restitution_have_rules_of_their_own():
@@ -202,3 +205,12 @@ def test_a_scene_tells_what_is_in_it():
     scene.add_box("step", (1.0, 1.0, 0.1))
     assert repr(scene).endswith("objects: ground (fixed), ball, step (fixed), 6 velocities)")
     assert scene.joint_names == ("ball",) and list(scene.q_slices) == ["ball"]
+    assert repr(sd.Scene()) == "Scene(<Robot of 1 link, 0 joints>, objects: none, 0 velocities)"
+
+
+def test_a_scene_needs_no_robot():
+    scene, other = sd.Scene(ground=True), sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True)
+    for each in scene, other:
+        each.add_box("box", (0.2, 0.2, 0.2), mass=2.0)
+    assert scene.robot.link_names == other.robot.link_names and scene.pairs == other.pairs
+    assert np.array_equal(scene.robot.gravity, other.robot.gravity)

@@ -313,6 +313,12 @@ def test_what_does_not_fit_is_named_and_nothing_is_left_running(show, arm):
         show(arm, [1.0, 0.0], np.zeros((2, 3)))
     with pytest.raises(ValueError, match="q has shape"):
         show(arm, q=[0.0])
+    with pytest.raises(ValueError, match=r"q has shape \(2, 3\), but must be \(3,\) without times"):
+        show(arm, q=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"t .* must be times .*view\(robot, q=q\)"):
+        show(arm, np.zeros(3))
+    with pytest.raises(ValueError, match=r"not a ClosedLoopRobot; .*view\(loops.robot, t, q\)"):
+        show(sd.ClosedLoopRobot(arm))
 
 
 def test_a_page_serves_this_machine_alone_by_default_and_prints_its_address(show, arm, capsys):

@@ -170,6 +170,6 @@ robot.friction_parameters, robot.friction_parameter_names   # damping, friction,
 robot.configuration_residual(q, limits=True)                # 0 within the limits
 
 # %% Scene
-scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True, friction=0.5)
+scene = sd.Scene(ground=True, friction=0.5)
 scene.add_box("box", (0.2, 0.2, 0.2), mass=1.0, pose=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1]])
 scene.rollout(scene.neutral(), steps=10).contacts.force[-1].sum(axis=0)     # what carries it

@@ -64,10 +64,18 @@ def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, w
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
     found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree, breaks)]
     if not found:
-        raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+        raise no_piece(t, window)
     if total:
         found = [x._replace(effort=x.effort + total.efforts(robot.normalize(x.q), x.qd, x.t)) for x in found]
     return found
+
+
+def no_piece(t: np.ndarray, window: float) -> ValueError:
+    """Return the error of a recording without a segment that is long enough."""
+    back = np.flatnonzero(np.diff(t) <= 0.0)
+    order = [f"; t must ascend, but is {t[k]:g} at sample {k} and then {t[k + 1]:g}" for k in back[:1]]
+    return ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s"
+                      + "".join(order))
 
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,

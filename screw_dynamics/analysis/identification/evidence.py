@@ -95,7 +95,8 @@ def solved(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Residuals have unit variance; standard deviations are infinite for parameters that are not observable."""
     V, U, hidden = _directions(R)
-    return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V, axis=1))
+    V_shown = np.where(hidden[:, None], 0.0, V)              # squares of the others may overflow
+    return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V_shown, axis=1))
 
 
 def directions(R: np.ndarray) -> np.ndarray:

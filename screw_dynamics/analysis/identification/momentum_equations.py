@@ -11,7 +11,7 @@ import scipy  # submodules load on first use
 
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
-from screw_dynamics.analysis.estimation.smoothing import pieces
+from screw_dynamics.analysis.estimation.smoothing import no_piece, pieces
 from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
 from screw_dynamics.robot import Robot
@@ -41,7 +41,7 @@ def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.n
         found.append(_integrated(robot, piece.t, q, qd, tau, piece.points, rubs, stribeck,
                                  of_springs(robot, springs, q)))
     if not found:
-        raise ValueError(f"{len(q)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+        raise no_piece(given["t"], window)
     return found
 
 

@@ -1,6 +1,7 @@
 """Identification of a robot from recordings of another one: exact without noise, within its intervals with noise, and
 of possible bodies in any case."""
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from screw_dynamics.analysis.identification import physical
 from screw_dynamics.analysis.identification.base_fit import base_fit, of_equations
 from screw_dynamics.analysis.identification.equations import equations
 from screw_dynamics.analysis.identification.unknowns import unknowns
+from support.paths import URDF
 from support.real_robots import real_robot
 
 TIP = "wrist_3_link"
@@ -251,10 +253,23 @@ def test_wrong_arguments_are_named(drawn, built):
             ((t, q, tau[:-1]), r"^tau has shape \(999, 6\), but must have \(1000, 6\): a row for each time of t$")):
         with pytest.raises(ValueError, match=says):
             sd.identify(drawn, *arrays)
+    for qd in None, np.zeros_like(q):
+        with pytest.raises(ValueError, match="t must ascend, but is 3.996 at sample 0 and then 3.992$"):
+            sd.identify(drawn, t[::-1], q, tau, qd)
     with pytest.raises(ValueError, match="equations for .* base parameters: the recording is too short"):
         sd.identify(drawn, t[:60], q[:60], tau[:60])
     with pytest.raises(ValueError, match="^tau has shape .* but must end in 6$"):
         sd.identify(drawn, t, q, tau[:, :3])
+
+
+def test_a_robot_at_rest_shows_its_weight_alone():
+    arm, q, t = sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), np.array([0.1, 0.2, 0.1]), 0.005 * np.arange(4001)
+    tau = arm.with_payload("gripper", 0.5).gravity_torque(q)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sd.identify(arm, t, *np.stack([q, tau, 0.0 * q])[:, None].repeat(len(t), axis=1), friction="none")
+    assert abs(found.robot.gravity_torque(q) - tau).max() < 1e-6
+    assert np.isinf(found.base_deviations).sum() > len(found.base_deviations) // 2
 
 
 @pytest.mark.slow
