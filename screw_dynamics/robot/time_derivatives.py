@@ -277,4 +277,6 @@ class TimeDerivatives(Dynamics):
             moved = Moved(self, link, representation, reference, point, threads)
             evaluate = moved.jacobian if entry is self._jacobian_second_derivative else moved.twist_derivative
             return stored(evaluate(*given), out)
-        return self._evaluate(entry, dict(zip(STATES, given, strict=False)), out, threads, target)
+        found = entry(target, *given, out, threads)         # as _evaluate, without a dict, which takes as long as it
+        return found if found is not None else self._evaluate(
+            entry, dict(zip(STATES, given, strict=False)), out, threads, target)
