@@ -588,7 +588,7 @@ class Scene(SceneLinearization, ScenePlanning):
         return f"Scene({self._robots!r}, objects: {objects or 'none'}, {self.n} velocities)"
 
     # --------------------------------------------------------------------------------------------- queries
-    def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
+    def contacts(self, q: ArrayLike, *, threads: Threads = None) -> Contacts:
         """Find the contacts within the margin, without forces.
 
         Parameters
