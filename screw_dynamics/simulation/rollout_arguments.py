@@ -50,13 +50,27 @@ def with_external(forces: Sequence[Element] | None, external: Mapping[str, Array
 def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:
     """Return the efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
-    over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
     numbers = np.require(effort, float, ["A"])
-    try:
-        if over_time:
-            return np.broadcast_to(numbers, (*lead, steps, n))
-        return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
-    except ValueError:
-        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (*lead, steps, n)]))
+    numbers = numbers if by_intervals(effort.shape, lead, steps) else numbers[..., None, :]
+    return np.broadcast_to(numbers, (*lead, numbers.shape[-2], n))
+
+
+def by_intervals(shape: tuple[int, ...], lead: tuple[int, ...], steps: int) -> bool:
+    """Return True if efforts of this shape are (..., 1 or steps, n), False if they are (..., n), constant. Raises
+    ValueError for other shapes, and for one that can mean both."""
+    held = _broadcasts(shape[:-1], lead)
+    timed = len(shape) > 1 and shape[-2] in (1, steps) and _broadcasts(shape[:-2], lead)
+    n = shape[-1]
+    if not (held or timed):
+        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (steps, n), (*lead, steps, n)]))
         fit = f"{', '.join(some)} or {last}" if some else last
-        raise ValueError(f"effort has shape {effort.shape}, but must have {fit}") from None
+        raise ValueError(f"effort has shape {shape}, but must have {fit}")
+    if held and timed and shape[-2] == steps > 1:
+        each, over_time = (*shape[:-1], 1, n), ((1,) * (len(lead) + 2 - len(shape))) + shape
+        raise ValueError(f"effort has shape {shape}, for as many states as steps: it must have {over_time} for the "
+                         f"efforts of each interval, or {each} for constant efforts of each state")
+    return timed and not held
+
+
+def _broadcasts(shape, to):
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))
