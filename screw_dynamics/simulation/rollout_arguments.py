@@ -16,8 +16,11 @@ def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
 
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
-    """Return both as integers. Raises ValueError unless `every` divides `steps`."""
-    steps, every = count("steps", steps, 0), count("every", every, 1)
+    """Return both as integers. Raises ValueError unless `every` divides `steps`, and for steps of a float, which may be
+    meant as seconds."""
+    given, steps, every = steps, count("steps", steps, 0), count("every", every, 1)
+    if isinstance(given, (float, np.floating)):
+        raise ValueError(f"steps {given} must be an int, as {steps}; for seconds give duration={given} in place of it")
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     return steps, every
@@ -30,8 +33,8 @@ def steps_of(duration: float | None, dt: float, steps: int) -> int:
         return steps
     if steps != STEPS:
         raise ValueError(f"duration {duration!r} and steps {steps!r}: give one of them")
-    found = number("duration", duration) / positive("dt", dt)
-    if found < 0.0 or abs(found - round(found)) > 1e-6 * min(1.0, found):
+    found = number("duration", duration, 0.0) / positive("dt", dt)
+    if abs(found - round(found)) > 1e-6 * min(1.0, found):
         raise ValueError(f"duration {duration:g} s must be a multiple of dt = {dt:g} s")
     return round(found)
 
