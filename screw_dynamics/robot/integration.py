@@ -188,7 +188,8 @@ class Integration(Evaluation):
     def _sampled_states(self, q0, qd0, **options):
         """Return the samples (..., samples + 1, nq + n) of a rollout, in one array. Efforts are (n,), (steps, n) or a
         controller."""
-        if np.ndim(effort := options.get("effort")) == 2:       # a block may have as many states as steps
+        effort = options.get("effort")
+        if isinstance(effort, np.ndarray) and effort.ndim == 2:     # a block may have as many states as steps
             options["effort"] = effort[(None,) * (max(q0.ndim, qd0.ndim) - 1)]
         _, q, qd = self.rollout(q0, qd0, **options)
         return np.concatenate([q, qd], axis=-1)

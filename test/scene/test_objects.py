@@ -200,7 +200,7 @@ def test_options_that_objects_do_not_have_are_refused():
     scene = sd.Scene(sd.Robot(sd.ModelBuilder("stand").build()))
     for add in (lambda **given: scene.add("box", Box((1.0, 1.0, 1.0)), **given),
                 lambda **given: scene.add_box("box", (1.0, 1.0, 1.0), **given)):
-        with pytest.raises(TypeError, match=r"object 'box' has no 'pos': its options are mass, pose, friction, .*inert"):
+        with pytest.raises(TypeError, match=r"object 'box' has no 'pos': its options are mass, pose, friction"):
             add(pos=(1.0, 2.0, 3.0))
     assert "box" not in repr(scene)
 
