@@ -102,6 +102,11 @@ class Constraints:
     def _at_rest(self, q):
         return self.evaluate(self._kinematics, q=q, qd=np.zeros((*np.shape(q)[:-1], self.robot.n)))
 
+    def errors(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the residual (..., m) and J qd (..., m), both 0 for states that satisfy the constraints."""
+        found, J = self.evaluate(self._kinematics, q=q, qd=qd), slice(MATRICES, MATRICES + self.robot.n)
+        return found[..., RESIDUAL], found[:, J] @ qd if qd.ndim == 1 else (found[..., J] @ qd[..., None])[..., 0]
+
     def largest(self, h: np.ndarray) -> dict[str, float]:
         """Return {name: largest absolute value of its rows} of a residual (..., m)."""
         return {name: float(np.abs(h[..., rows]).max(initial=0.0)) for name, rows in self.rows.items()}

@@ -332,11 +332,12 @@ class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", "
         Parameters
         ----------
         q : array_like (..., nq)
-            Configurations.
+            Closed configurations.
         qd : array_like (..., n)
-            Velocities.
+            Admissible velocities.
         qdd : array_like (..., n)
-            Accelerations, which must satisfy J qdd = -J' qd. The motion is not checked.
+            Admissible accelerations, J qdd = -J' qd. The motion is not checked: efforts of an impossible one cause
+            other accelerations.
         actuated : iterable of str, optional
             Joints that have efforts, by default all.
         weights : array_like, optional
@@ -600,6 +601,11 @@ class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", "
         ------
         ArithmeticError
             If the projection does not succeed: steps are too long.
+
+        Warns
+        -----
+        UserWarning
+            If q0 is not closed, or qd0 not admissible. The message names the constraints.
         """
         checks.one_of("integrator of a robot with closed loops", integrator, INTEGRATORS)
         checks.one_of("projection", projection, PROJECTIONS)

@@ -1,4 +1,5 @@
 """Simulation of a mechanism with closed loops by steps of fixed length, in one kernel."""
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from screw_dynamics.simulation.rollout import Rollouts
 
 from .constraints import Constraints
 from .projection import not_closed
+
+OPEN = 1e-6             # rad or m, or rad/s or m/s, or relative to velocities: what rounding does not open
 
 
 class LoopMotion(NamedTuple):
@@ -49,6 +52,7 @@ def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: n
     """Return the LoopMotion from initial states, broadcast to common leading axes. Ranks are those of closed
     configurations: at the start of each step, or of the first step if later ones are not closed."""
     robot = constraints.robot
+    _warn_of_start(constraints, q0, qd0)
     found = rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
                              forces=forces)
     t, q, qd = found[:3]
@@ -59,6 +63,22 @@ def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: n
     if total:
         energy += total.potential_energy(q)
     return LoopMotion(t, q, qd, energy, np.abs(constraints.residual(q)).max(axis=-1, initial=0.0))
+
+
+def _warn_of_start(constraints, q0, qd0):
+    """Warn, at the caller of ClosedLoopRobot.rollout, of constraints that initial states do not satisfy."""
+    h, v = constraints.errors(q0, qd0)
+    if np.vdot(h, h) > OPEN**2:
+        _warn(constraints, h, "q0 leaves {} open: start at project(q0)", "rad or m")
+    elif (square := np.vdot(v, v)) > OPEN**2 and square > OPEN**2 * np.vdot(qd0, qd0):
+        _warn(constraints, v, "qd0 opens {}: start with project_velocity(q0, qd0)", "rad/s or m/s")
+
+
+def _warn(constraints, x, text, unit):
+    """Warn with a text that names the constraints whose rows of x (..., m) are not 0."""
+    listed = ", ".join(f"{name!r} ({size:.3g} {unit})" for name, size in constraints.largest(x).items() if size > OPEN)
+    if listed:
+        warnings.warn(text.format(listed), stacklevel=5)
 
 
 def _check(constraints, dt, t, q, qd):

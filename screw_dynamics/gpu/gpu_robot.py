@@ -13,7 +13,7 @@ from screw_dynamics.c_code.export import prepared
 from screw_dynamics.c_code.functions import Function
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.derivatives import AccelerationDerivatives, EffortDerivatives
-from screw_dynamics.simulation.rollout_arguments import sampling
+from screw_dynamics.simulation.rollout_arguments import by_intervals, sampling
 
 from . import kernels
 from .batches import PRECISIONS, Given, kind, lead_of, strided
@@ -137,8 +137,8 @@ class GpuRobot:
         """Simulate as Robot.rollout, by semi-implicit Euler without friction and limits, in one kernel.
 
         Returns times t (samples + 1,) in host memory, q (..., samples + 1, nq) and qd (..., samples + 1, n). effort:
-        None; (..., n) constant; or (..., steps, n), one per step, with leading axes of q0 and qd0. every: steps per
-        sample."""
+        None; (..., n) constant; or (..., steps, n), one per step, with leading axes of q0 and qd0, as in Robot.rollout.
+        every: steps per sample."""
         steps, every = sampling(steps, every)
         n, samples = self.robot.n, steps // every
         arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
@@ -149,11 +149,11 @@ class GpuRobot:
         given = {"q0": Given(arrays["q0"], (self.robot.nq,)), "qd0": Given(arrays["qd0"], (n,))}
         tau = self._zeros(dtype, arrays["qd0"]) if effort is None else arrays["effort"]
         lead = lead_of(given)
-        over_time = tau.ndim > 1 and tau.shape[-2] == steps and tau.shape != (*lead, n)
+        checks.lead("effort", tau.shape, (n,))
+        over_time = by_intervals(tau.shape, lead, steps)
+        if over_time and tau.shape[-2] != steps:            # one for all steps
+            over_time, tau = False, tau[..., 0, :]
         given["effort"] = Given(tau, (steps, n) if over_time else (n,))
-        if lead_of(given) != lead:
-            raise ValueError(f"effort has shape {tau.shape}, but must have ({n},), (..., {n}) or (..., {steps}, {n}), "
-                             f"with leading axes of q0 and qd0, {lead}")
         q, qd, (tau, states, *per_step, entries) = (strided(self._device, x, lead) for x in given.values())
         results = [self._device.empty((*lead, samples + 1, size), dtype, q[0]) for size in (self.robot.nq, n)]
         if math.prod(lead):

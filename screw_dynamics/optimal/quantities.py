@@ -71,6 +71,7 @@ class Quantity:
     has_effort = False              # True if it depends on efforts, which the last node of steps does not have
     order = 1                       # highest order of derivatives of coordinates in it, except efforts
     curved = True                   # True if its derivatives vary, smoothly
+    of_steps = True                 # False if only motions on splines have a use for it
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the targets, which are subtracted, by name.

@@ -109,6 +109,9 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
         raise ValueError(f"{type(term.quantity).__name__} is a derivative of order {term.quantity.order}, of which "
                          + ("motions of steps have none: sd.collocate_motion takes it" if smoothness is None else
                             f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
+    if smoothness is None and not term.quantity.of_steps:
+        raise ValueError(f"{type(term.quantity).__name__} is the same for all motions of given steps: "
+                         "sd.collocate_motion, with duration=(least, largest), optimizes it")
     term.quantity.check(robot)
     term = replace(term, quantity=settled(term.quantity, robot))
     labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N, smoothness is not None)

@@ -80,7 +80,7 @@ class Derivatives(Dynamics):
             self._of(INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS) if deep else self._inverse_dynamics_derivatives)
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                                     external: Wrenches | None = None, out: Out = None,
+                                     external: Wrenches | None = None, *, out: Out = None,
                                      threads: Threads = None) -> EffortDerivatives:
         """Compute the partial derivatives of the efforts of ``inverse_dynamics``.
 
@@ -131,7 +131,7 @@ class Derivatives(Dynamics):
         return EffortDerivatives(by[..., 0, :, :], by[..., 1, :, :], by[..., 2, :, :])
 
     def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                                            external: Wrenches | None = None, out: Out = None,
+                                            external: Wrenches | None = None, *, out: Out = None,
                                             threads: Threads = None) -> SecondEffortDerivatives:
         """Compute the second partial derivatives of the efforts of ``inverse_dynamics``.
 
@@ -171,7 +171,7 @@ class Derivatives(Dynamics):
         return SecondEffortDerivatives(*(by[..., k, :, :, :] for k in range(4)))
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
-                                     external: Wrenches | None = None, out: Out = None,
+                                     external: Wrenches | None = None, *, out: Out = None,
                                      threads: Threads = None) -> AccelerationDerivatives:
         """Compute the partial derivatives of the accelerations of ``forward_dynamics``.
 
@@ -221,7 +221,7 @@ class Derivatives(Dynamics):
         return AccelerationDerivatives(by[..., 0, :, :], by[..., 1, :, :], by[..., 2, :, :])
 
     def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
-                                            external: Wrenches | None = None, out: Out = None,
+                                            external: Wrenches | None = None, *, out: Out = None,
                                             threads: Threads = None) -> SecondAccelerationDerivatives:
         """Compute the second partial derivatives of the accelerations of ``forward_dynamics``.
 
@@ -262,7 +262,7 @@ class Derivatives(Dynamics):
         return SecondAccelerationDerivatives(*np.moveaxis(by, -4, 0))
 
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                          out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
+                          *, out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the kinematic Hessian of a link: the derivatives of its Jacobian by the configuration.
 
         Parameters

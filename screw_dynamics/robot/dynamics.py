@@ -42,7 +42,7 @@ class Dynamics(Kinematics):
         self._hybrid_dynamics = self._of(HYBRID_DYNAMICS[model.shares_coordinates])
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
-                         out: Out = None, threads: Threads = None) -> np.ndarray:
+                         *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the efforts that a motion requires: tau = M(q) qdd + C(q, qd) qd + g(q).
 
         Parameters
@@ -75,7 +75,7 @@ class Dynamics(Kinematics):
         return tau if tau is not None else self._evaluate(
             self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
-    def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def gravity_torque(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the efforts g(q) that hold the robot still.
 
         Parameters
@@ -95,7 +95,7 @@ class Dynamics(Kinematics):
         tau = self._gravity_torque(q, out, threads)
         return tau if tau is not None else self._evaluate(self._gravity_torque, {"q": q}, out, threads)
 
-    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the efforts C(q, qd) qd of Coriolis and centrifugal forces.
 
         Parameters
@@ -118,7 +118,7 @@ class Dynamics(Kinematics):
         return tau if tau is not None else self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None,
-                         out: Out = None, threads: Threads = None) -> np.ndarray:
+                         *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the accelerations that efforts cause.
 
         Parameters
@@ -157,7 +157,7 @@ class Dynamics(Kinematics):
 
     def hybrid_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike,
                         driven: ArrayLike | Iterable[str], external: Wrenches | None = None,
-                        out: tuple[np.ndarray, np.ndarray] | None = None,
+                        *, out: tuple[np.ndarray, np.ndarray] | None = None,
                         threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
         """Compute the accelerations of some joints and the efforts of the others.
 
@@ -221,7 +221,7 @@ class Dynamics(Kinematics):
         results[0][...], results[1][...] = acceleration, effort
         return results
 
-    def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the mass matrix M(q) by the composite rigid body algorithm.
 
         Parameters
@@ -245,7 +245,7 @@ class Dynamics(Kinematics):
         H = self._mass_matrix(q, out, threads)
         return H if H is not None else self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
-    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the Coriolis matrix C(q, qd) from the Christoffel symbols of M.
 
         Parameters
@@ -276,7 +276,8 @@ class Dynamics(Kinematics):
         C = self._coriolis_matrix(q, qd, out, threads)
         return C if C is not None else self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
-    def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def external_torque(self, q: ArrayLike, external: Wrenches, *, out: Out = None,
+                        threads: Threads = None) -> np.ndarray:
         """Compute the joint efforts of wrenches on links: the sum of J^T W.
 
         Parameters
@@ -337,7 +338,7 @@ class Dynamics(Kinematics):
         load = self.external_torque(q, external)
         return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 
-    def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
+    def friction_torque(self, qd: ArrayLike, *, out: Out = None) -> np.ndarray:
         """Compute the efforts of friction.
 
         Parameters

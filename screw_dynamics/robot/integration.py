@@ -62,7 +62,8 @@ class Integration(Evaluation):
             Initial velocities, rad/s or m/s; at rest by default.
         effort : array_like or callable, optional
             Efforts, N m or N: (..., n) constant, or (..., steps, n) one for each interval dt, batch axes as in q0; or a
-            controller; or a Python function. By default they are 0.
+            controller; or a Python function. By default they are 0. For as many states as steps give (N, 1, n) or (1,
+            steps, n).
         dt : float, optional
             Time step, s.
         steps : int, optional
@@ -185,7 +186,11 @@ class Integration(Evaluation):
         return t, found[..., :self.nq], found[..., self.nq:]
 
     def _sampled_states(self, q0, qd0, **options):
-        """Return the samples (..., samples + 1, nq + n) of a rollout, in one array."""
+        """Return the samples (..., samples + 1, nq + n) of a rollout, in one array. Efforts are (n,), (steps, n) or a
+        controller."""
+        effort = options.get("effort")
+        if isinstance(effort, np.ndarray) and effort.ndim == 2:     # a block may have as many states as steps
+            options["effort"] = effort[(None,) * (max(q0.ndim, qd0.ndim) - 1)]
         _, q, qd = self.rollout(q0, qd0, **options)
         return np.concatenate([q, qd], axis=-1)
 

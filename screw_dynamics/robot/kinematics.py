@@ -26,7 +26,7 @@ class Kinematics(Evaluation):
             self._of, (FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE))
         self._jacobians: dict = {}          # by link, representation and reference: kernel, and packed target
 
-    def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
+    def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, *, out: Out = None,
                            threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the pose of a link in the frame of a reference link.
 
@@ -67,7 +67,7 @@ class Kinematics(Evaluation):
             return stored(Moved(self, link, "body", reference, point, threads).pose(q), out)
         return self._evaluate(self._forward_kinematics, {"q": q}, out, threads, target)
 
-    def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, out: Out = None,
+    def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, *, out: Out = None,
                    threads: Threads = None) -> np.ndarray:
         """Compute the poses of all bodies in the frame of a reference link.
 
@@ -98,7 +98,7 @@ class Kinematics(Evaluation):
         return self._evaluate(self._of(forms[checks.one_of("form", form, forms)]), {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
-                 out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
+                 *, out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the Jacobian J of a link: J qd is its twist relative to a reference link.
 
         Parameters
@@ -150,7 +150,7 @@ class Kinematics(Evaluation):
         return self._evaluate(jacobian, {"q": q}, out, threads, target)
 
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str, representation: str = "body",
-                            reference: str | None = None, out: Out = None, threads: Threads = None,
+                            reference: str | None = None, *, out: Out = None, threads: Threads = None,
                             point: Point = None) -> np.ndarray:
         """Compute the time derivative of the Jacobian of a link along qd.
 
@@ -194,7 +194,7 @@ class Kinematics(Evaluation):
             return stored(Moved(self, link, representation, reference, point, threads).jacobian(q, qd), out)
         return self._evaluate(self._jacobian_derivative, {"q": q, "qd": qd}, out, threads, target)
 
-    def body_twists(self, q: ArrayLike, qd: ArrayLike, representation: str = "body", out: Out = None,
+    def body_twists(self, q: ArrayLike, qd: ArrayLike, representation: str = "body", *, out: Out = None,
                     threads: Threads = None) -> np.ndarray:
         """Compute the twists of all bodies.
 
@@ -223,7 +223,7 @@ class Kinematics(Evaluation):
         entry = self._of(BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)])
         return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, self._root)
 
-    def body_jacobians(self, q: ArrayLike, representation: str = "body", out: Out = None,
+    def body_jacobians(self, q: ArrayLike, representation: str = "body", *, out: Out = None,
                        threads: Threads = None) -> np.ndarray:
         """Compute the Jacobians J of all bodies: J qd are their twists.
 

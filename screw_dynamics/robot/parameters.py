@@ -77,7 +77,7 @@ class InertialParameters(Dynamics):
         """The names of the friction parameters: <joint>.damping, <joint>.friction, <joint>.armature."""
         return tuple(f"{joint}.{name}" for joint in velocity_names(self.model) for name in FRICTION_NAMES)
 
-    def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, out: Out = None,
+    def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, *, out: Out = None,
                          threads: Threads = None) -> np.ndarray:
         """Compute the matrix Y that maps inertial parameters to efforts.
 
@@ -129,7 +129,8 @@ class InertialParameters(Dynamics):
             *qd.shape, len(FRICTION_NAMES) * n)
         return Y
 
-    def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None,
+                           threads: Threads = None) -> np.ndarray:
         """Compute the matrix that maps inertial parameters to the generalized momentum M(q) qd.
 
         Parameters
@@ -160,7 +161,7 @@ class InertialParameters(Dynamics):
             self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot is immutable, a list is not
         return self._weightless[0].torque_regressor(q, np.zeros(self.n), qd, out=out, threads=threads)
 
-    def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+    def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
         """Compute the row that maps inertial parameters to the kinetic energy.
 
@@ -182,7 +183,7 @@ class InertialParameters(Dynamics):
         """
         return self._evaluate(self._of(KINETIC_ENERGY_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
 
-    def potential_energy_regressor(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def potential_energy_regressor(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the row that maps inertial parameters to the potential energy.
 
         Parameters
@@ -203,7 +204,7 @@ class InertialParameters(Dynamics):
         return self._evaluate(self._of(POTENTIAL_ENERGY_REGRESSOR), {"q": q}, out, threads, self._root)
 
     def acceleration_regressor(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, friction: bool = False,
-                               threads: Threads = None) -> np.ndarray:
+                               *, threads: Threads = None) -> np.ndarray:
         """Compute the derivative of ``forward_dynamics`` by the inertial parameters.
 
         Parameters

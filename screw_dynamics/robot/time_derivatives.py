@@ -31,7 +31,7 @@ class TimeDerivatives(Dynamics):
 
     def inverse_dynamics_time_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
                                           qdddd: ArrayLike | None = None, external: Wrenches | None = None,
-                                          out: Out = None, threads: Threads = None) -> tuple[np.ndarray, ...]:
+                                          *, out: Out = None, threads: Threads = None) -> tuple[np.ndarray, ...]:
         """Compute the efforts of ``inverse_dynamics`` and their time derivatives along a motion.
 
         Parameters
@@ -101,7 +101,7 @@ class TimeDerivatives(Dynamics):
         return total
 
     def link_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str, representation: str = "body",
-                          reference: str | None = None, out: Out = None, threads: Threads = None,
+                          reference: str | None = None, *, out: Out = None, threads: Threads = None,
                           point: Point = None) -> np.ndarray:
         """Compute the time derivative of the twist of a link relative to a reference link.
 
@@ -145,7 +145,7 @@ class TimeDerivatives(Dynamics):
                              point)
 
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
-                  representation: str = "body", reference: str | None = None, out: Out = None,
+                  representation: str = "body", reference: str | None = None, *, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the second time derivative of the twist of a link.
 
@@ -186,7 +186,7 @@ class TimeDerivatives(Dynamics):
                              point)
 
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
-                  representation: str = "body", reference: str | None = None, out: Out = None,
+                  representation: str = "body", reference: str | None = None, *, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the third time derivative of the twist of a link.
 
@@ -229,7 +229,7 @@ class TimeDerivatives(Dynamics):
                              point)
 
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
-                                   representation: str = "body", reference: str | None = None, out: Out = None,
+                                   representation: str = "body", reference: str | None = None, *, out: Out = None,
                                    threads: Threads = None, point: Point = None) -> np.ndarray:
         """Compute the second time derivative of the Jacobian of a link along a motion.
 

@@ -33,7 +33,7 @@ class WholeRobot(Evaluation):
         """The mass of all links, including the root, kg."""
         return float(self.model.inertias[:, 5, 5].sum() + self.model.root_inertia[5, 5])
 
-    def center_of_mass(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def center_of_mass(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the center of mass of all links, including the root.
 
         Parameters
@@ -52,7 +52,7 @@ class WholeRobot(Evaluation):
         """
         return self._evaluate(self._of(CENTER_OF_MASS), {"q": q}, out, threads, self._root)
 
-    def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the Jacobian J of the center of mass: J qd is its velocity.
 
         Parameters
@@ -72,7 +72,7 @@ class WholeRobot(Evaluation):
         momentum = self.centroidal_momentum_matrix(q, threads=threads)
         return self._per_mass(momentum[..., 3:, :], out)
 
-    def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+    def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None,
                                 threads: Threads = None) -> np.ndarray:
         """Compute the velocity of the center of mass.
 
@@ -94,7 +94,7 @@ class WholeRobot(Evaluation):
         """
         return self._per_mass(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], out)
 
-    def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
+    def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, out: Out = None,
                                     threads: Threads = None) -> np.ndarray:
         """Compute the acceleration of the center of mass.
 
@@ -123,7 +123,7 @@ class WholeRobot(Evaluation):
         with np.errstate(divide="ignore", invalid="ignore"):
             return checks.filled(out, np.divide(x, self.total_mass))
 
-    def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def composite_inertia(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the inertia of the robot with its joints locked.
 
         Parameters
@@ -142,7 +142,7 @@ class WholeRobot(Evaluation):
         """
         return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
 
-    def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def average_twist(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the average twist: that of the robot with locked joints and the same centroidal momentum.
 
         Parameters
@@ -177,7 +177,7 @@ class WholeRobot(Evaluation):
         angular = np.einsum("...ij,...j->...i", inverse, momentum[..., :3])
         return checks.filled(out, np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1))
 
-    def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the matrix A that maps velocities to the centroidal momentum A qd.
 
         Parameters
@@ -206,7 +206,8 @@ class WholeRobot(Evaluation):
         return A if A is not None else self._evaluate(
             self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
 
-    def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None,
+                            threads: Threads = None) -> np.ndarray:
         """Compute the momentum of all bodies about the center of mass.
 
         Parameters
@@ -236,7 +237,7 @@ class WholeRobot(Evaluation):
         A, qd = self.centroidal_momentum_matrix(q, threads=threads), checks.real_numbers("qd", qd, self.n)
         return checks.filled(out, np.einsum("...ij,...j->...i", A, qd))
 
-    def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
+    def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None,
                                               threads: Threads = None) -> np.ndarray:
         """Compute the time derivative of ``centroidal_momentum_matrix`` along qd.
 
@@ -264,7 +265,7 @@ class WholeRobot(Evaluation):
         return Ad if Ad is not None else self._evaluate(
             self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
 
-    def centroidal_momentum_rate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
+    def centroidal_momentum_rate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
         """Compute the rate of change of the centroidal momentum.
 
@@ -296,7 +297,7 @@ class WholeRobot(Evaluation):
         return rate if rate is not None else self._evaluate(
             self._centroidal_momentum_rate, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
 
-    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the kinetic energy.
 
         Parameters
@@ -317,7 +318,7 @@ class WholeRobot(Evaluation):
         """
         return self._number(self._of(KINETIC_ENERGY), {"q": q, "qd": qd}, out, threads)
 
-    def potential_energy(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
+    def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: Threads = None) -> np.ndarray:
         """Compute the potential energy of all links, including the root.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
@@ -342,6 +343,11 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
         **options
             Other fields of SceneObject.
         """
+        known = [field.name for field in fields(SceneObject)][2:]
+        for option in options:
+            if option not in known:
+                raise TypeError(f"object {checks.described(name)} has no {option!r}: its options are "
+                                f"{', '.join(known)}; the pose is a matrix (4, 4)")
         self.add_object(SceneObject(name, shape, mass, pose, **options))
 
     def add_object(self, given: SceneObject) -> None:
@@ -591,7 +597,7 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
         return f"Scene({self._robots!r}, objects: {objects or 'none'}, {self.n} velocities)"
 
     # --------------------------------------------------------------------------------------------- queries
-    def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
+    def contacts(self, q: ArrayLike, *, threads: Threads = None) -> Contacts:
         """Find the contacts within the margin, without forces.
 
         Parameters

@@ -16,8 +16,11 @@ def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
 
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
-    """Return both as integers. Raises ValueError unless `every` divides `steps`."""
-    steps, every = count("steps", steps, 0), count("every", every, 1)
+    """Return both as integers. Raises ValueError unless `every` divides `steps`, and for steps of a float, which may be
+    meant as seconds."""
+    given, steps, every = steps, count("steps", steps, 0), count("every", every, 1)
+    if isinstance(given, (float, np.floating)):
+        raise ValueError(f"steps {given} must be an int, as {steps}; for seconds give duration={given} in place of it")
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     return steps, every
@@ -30,8 +33,8 @@ def steps_of(duration: float | None, dt: float, steps: int) -> int:
         return steps
     if steps != STEPS:
         raise ValueError(f"duration {duration!r} and steps {steps!r}: give one of them")
-    found = number("duration", duration) / positive("dt", dt)
-    if found < 0.0 or abs(found - round(found)) > 1e-6 * min(1.0, found):
+    found = number("duration", duration, 0.0) / positive("dt", dt)
+    if abs(found - round(found)) > 1e-6 * min(1.0, found):
         raise ValueError(f"duration {duration:g} s must be a multiple of dt = {dt:g} s")
     return round(found)
 
@@ -50,13 +53,27 @@ def with_external(forces: Sequence[Element] | None, external: Mapping[str, Array
 def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:
     """Return the efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
-    over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
     numbers = np.require(effort, float, ["A"])
-    try:
-        if over_time:
-            return np.broadcast_to(numbers, (*lead, steps, n))
-        return np.broadcast_to(numbers[..., None, :], (*lead, 1, n))
-    except ValueError:
-        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (*lead, steps, n)]))
+    numbers = numbers if by_intervals(effort.shape, lead, steps) else numbers[..., None, :]
+    return np.broadcast_to(numbers, (*lead, numbers.shape[-2], n))
+
+
+def by_intervals(shape: tuple[int, ...], lead: tuple[int, ...], steps: int) -> bool:
+    """Return True if efforts of this shape are (..., 1 or steps, n), False if they are (..., n), constant. Raises
+    ValueError for other shapes, and for one that can mean both."""
+    held = _broadcasts(shape[:-1], lead)
+    timed = len(shape) > 1 and shape[-2] in (1, steps) and _broadcasts(shape[:-2], lead)
+    n = shape[-1]
+    if not (held or timed):
+        *some, last = dict.fromkeys(map(str, [(n,), (*lead, n), (steps, n), (*lead, steps, n)]))
         fit = f"{', '.join(some)} or {last}" if some else last
-        raise ValueError(f"effort has shape {effort.shape}, but must have {fit}") from None
+        raise ValueError(f"effort has shape {shape}, but must have {fit}")
+    if held and timed and shape[-2] == steps > 1:
+        each, over_time = (*shape[:-1], 1, n), ((1,) * (len(lead) + 2 - len(shape))) + shape
+        raise ValueError(f"effort has shape {shape}, for as many states as steps: it must have {over_time} for the "
+                         f"efforts of each interval, or {each} for constant efforts of each state")
+    return timed and not held
+
+
+def _broadcasts(shape, to):
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))

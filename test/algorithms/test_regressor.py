@@ -140,7 +140,7 @@ def test_batches_are_the_same(robot, rng):
         for k in np.ndindex(3, 5):
             near(found[k], method(q[k], qd[k], qdd[k], friction=True), 1e-10)
     out = np.empty((3, 5, robot.n, len(robot.inertial_parameters) + 3 * robot.n))
-    assert robot.torque_regressor(q[0], qd, qdd, True, out) is out
+    assert robot.torque_regressor(q[0], qd, qdd, True, out=out) is out
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_batches_are_the_same(rng):
     robot = sd.Robot(model_of(random_tree(rng, 6, 0)))
     n, (q, qd, tau) = robot.n, rng.standard_normal((3, 3, 5, robot.n))
     external, out = {robot.link_names[-1]: rng.standard_normal((5, 6))}, np.empty((3, 5, 4, n, n, n))
-    batch = robot.forward_dynamics_second_derivatives(q, qd, tau, external, out)
+    batch = robot.forward_dynamics_second_derivatives(q, qd, tau, external, out=out)
     assert all(np.shares_memory(block, out) for block in batch)
     for k in np.ndindex(3, 5):
         one = robot.forward_dynamics_second_derivatives(q[k], qd[k], tau[k], {robot.link_names[-1]: external[

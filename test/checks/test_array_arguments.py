@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.gpu.gpu_robot import GpuRobot
 from support.calls import ARM, CASES, FLOATING, LOOPS, Q, label, rare
 from support.random_trees import model_of, random_tree
 
@@ -149,6 +150,22 @@ def test_all_methods_with_out_are_tried():
     taking = {name for name, method in inspect.getmembers(sd.Robot, inspect.isfunction)
               if "out" in inspect.signature(method).parameters and not name.startswith("_")}
     assert taking == {name for name, *_ in WITH_OUT.values()} | set(PAIRS)
+
+
+@pytest.mark.parametrize("cls", [sd.Robot, sd.ClosedLoopRobot, sd.Scene, GpuRobot])
+def test_out_and_threads_are_given_by_name(cls):
+    """An input too many would be overwritten otherwise."""
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
+        for option in {"out", "threads"}.intersection(inspect.signature(method).parameters):
+            if not name.startswith("_"):
+                assert inspect.signature(method).parameters[option].kind is inspect.Parameter.KEYWORD_ONLY, name
+
+
+def test_an_input_too_many_is_not_overwritten():
+    q, qd = np.zeros(ARM.n), np.ones(ARM.n)
+    with pytest.raises(TypeError, match=r"Robot.gravity_torque\(\) takes"):
+        ARM.gravity_torque(q, qd)
+    assert (qd == 1.0).all()
 
 
 def state(rng, lead, names):

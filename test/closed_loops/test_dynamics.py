@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 
 import mujoco
 import numpy as np
@@ -413,6 +414,23 @@ def test_wrong_settings_are_refused():
         loops.forward_dynamics(np.nan * q, rest, rest)
     with pytest.raises(ValueError, match="actuated: joint 'Z' does not exist"):
         loops.inverse_dynamics(q, rest, rest, ("Z",))
+
+
+@pytest.mark.parametrize("lead", [(), (2,)])
+def test_open_starts_are_told(lead, rng):
+    """Of a batch the first state alone is open. What rounding opens is not told."""
+    loops = MECHANISMS["four-bar"]()
+    q, qd = moving(loops, rng)
+    first = np.ones(1) if not lead else np.array(((1.0,), (0.0,)))
+    open_q, open_qd = q + 0.1 * first * (1.0, 0.0, 0.0), qd + 0.1 * first * (1.0, 0.0, 0.0)
+    for state, says in (((open_q, qd), r"q0 leaves 'C' \([0-9.]+ rad or m\) open: start at project"),
+                        ((q, open_qd), r"qd0 opens 'C' \([0-9.]+ rad/s or m/s\): start with project_velocity")):
+        with pytest.warns(UserWarning, match=says) as caught:
+            loops.rollout(*state, steps=1)
+        assert [x.filename for x in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loops.rollout(np.broadcast_to(q, (*lead, 3)) + 1e-9, 1e3 * qd + 1e-7, steps=1)
 
 
 def test_simulations_that_fail_say_why():

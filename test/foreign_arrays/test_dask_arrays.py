@@ -113,7 +113,8 @@ def test_wrenches_and_points_of_dask(rng):
 
 def test_rollouts(rng):
     q0, qd0 = states(rng, PENDULUM, 2, 6)
-    for options in (dict(steps=20, every=5), dict(steps=20, integrator="rk4", effort=rng.normal(size=(20, 2)))):
+    for options in (dict(steps=20, every=5), dict(steps=20, integrator="rk4", effort=rng.normal(size=(20, 2))),
+                    dict(steps=4, effort=rng.normal(size=(4, 2)))):         # as many as a block has states
         t, q, qd = PENDULUM.rollout(da.from_array(q0, chunks=(4, 1)), qd0, **options)
         expected = PENDULUM.rollout(q0, qd0, **options)
         assert isinstance(q, da.Array) and isinstance(qd, da.Array) and np.array_equal(t, expected[0])

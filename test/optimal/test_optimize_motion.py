@@ -10,6 +10,7 @@ from screw_dynamics.optimal import (
     Cost,
     CustomQuantity,
     Distance,
+    Duration,
     Effort,
     JointPosition,
     Limit,
@@ -17,6 +18,7 @@ from screw_dynamics.optimal import (
     LinkPose,
     LinkPosition,
     LinkVelocity,
+    Power,
     Solver,
     Velocity,
     optimize_motion,
@@ -221,7 +223,8 @@ TURNED = sd.se3.exp(np.array([0.7, -0.4, 0.9, 0.2, 0.1, 0.4]))
     LinkPose("tool0", TURNED),
     pytest.param(LinkVelocity("tool0", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)), marks=pytest.mark.slow),
     pytest.param(LinkVelocity("tool0", representation="body"), marks=pytest.mark.slow),
-    pytest.param(CenterOfMass((0.1, 0.0, 0.2)), marks=pytest.mark.slow), Effort(1.0)], ids=lambda x: type(x).__name__)
+    pytest.param(CenterOfMass((0.1, 0.0, 0.2)), marks=pytest.mark.slow), Effort(1.0), Power()],
+    ids=lambda x: type(x).__name__)
 def test_derivatives_are_difference_quotients(quantity):
     rng, h, n = np.random.default_rng(3), 1e-6, 6
     x = {"q": rng.normal(size=(2, 4, n)), "qd": rng.normal(size=(2, 4, n)), "tau": rng.normal(size=(2, 4, n))}
@@ -293,6 +296,7 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(effort_limits=(-1.0, np.ones((3, 2)))), r"effort_limits upper .* must be one number, or one for each of 2"),
     (dict(phases=[(7.5, None)]), "first step of a phase 7.5 must be a whole number"),
     (dict(phases=5), "phases must be pairs .* not 5"),
+    (dict(terms=[Cost(Duration()), Cost(Effort())]), "Duration is .* sd.collocate_motion"),
     *((dict(terms=[Cost(quantity(np.zeros((rows, 2))))]), rf"shape \({rows}, 2\), but must be \(2,\), or have one for "
        "each of the nodes 0 ... 30") for quantity in (Configuration, Velocity, Effort) for rows in (0, 29, 32, 60)),
     (dict(terms=[Cost(LinkPosition("lower", np.zeros((29, 3))))]), r"LinkPosition.position has shape \(29, 3\), but"),

@@ -67,7 +67,7 @@ def press(t, q, qd, tau):
 
 
 def float_and_press(robot, t, q, qd, tau):
-    robot.gravity_torque(q, tau)
+    robot.gravity_torque(q, out=tau)
     tau[0] -= 7.0
 
 

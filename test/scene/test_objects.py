@@ -199,6 +199,15 @@ def test_a_robot_that_cannot_touch_is_told():
         sd.Scene(bare, ground=True, shapes=[CollisionShape("ball", Sphere(0.1), np.eye(4))])
 
 
+def test_options_that_objects_do_not_have_are_refused():
+    scene = sd.Scene(sd.Robot(sd.ModelBuilder("stand").build()))
+    for add in (lambda **given: scene.add("box", Box((1.0, 1.0, 1.0)), **given),
+                lambda **given: scene.add_box("box", (1.0, 1.0, 1.0), **given)):
+        with pytest.raises(TypeError, match=r"object 'box' has no 'pos': its options are mass, pose, friction"):
+            add(pos=(1.0, 2.0, 3.0))
+    assert "box" not in repr(scene)
+
+
 def test_a_scene_tells_what_is_in_it():
     scene = sd.Scene(sd.Robot(sd.ModelBuilder("stand").build()), shapes={"stand": Sphere(0.1)}, ground=True)
     scene.add_sphere("ball", 0.1, mass=1.0)

@@ -46,7 +46,9 @@ def test_a_duration_stands_for_steps_and_without_velocities_motions_start_at_res
 @pytest.mark.parametrize("given, says", [
     (dict(duration=0.3, steps=30), "duration 0.3 and steps 30: give one of them"),
     (dict(duration=0.35, dt=0.1), r"duration 0.35 s must be a multiple of dt = 0.1 s"),
-    (dict(duration=-0.1), "duration -0.1 s must be"),
+    (dict(duration=-0.1), "duration -0.1 must be finite and >= 0"),
+    (dict(steps=2.0), "steps 2.0 must be an int, .* duration=2.0"),
+    (dict(steps=np.float32(2.0)), "steps 2.0 must be an int"),
     (dict(duration=5e-10), "duration 5e-10 s must be a multiple"),
     (dict(duration=np.nan), "duration nan"),
     (dict(duration="long"), "duration 'long'"), (dict(duration=0.1, dt=0.0), "dt 0"),

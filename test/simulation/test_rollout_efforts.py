@@ -22,6 +22,23 @@ def test_efforts_of_every_shape(rng, method, lead):
         assert error(found, PENDULUM.rollout(q0, qd0, full, **options)[1:]) < 1e-9
 
 
+@pytest.mark.parametrize("lead", [(6,), (3, 6)])
+def test_efforts_of_as_many_states_as_steps_have_more_axes(rng, lead):
+    """(6, n) may be efforts of six states or of six steps: both can be said, and that is refused."""
+    (q0, qd0), effort = states(PENDULUM, *lead), rng.normal(size=(6, 2))
+    roll = functools.partial(PENDULUM.rollout, q0, qd0, dt=1e-2, steps=6)
+    with pytest.raises(ValueError, match=r"effort has shape \(6, 2\), for as many states as steps"):
+        roll(effort)
+    for given in (effort[(None,) * len(lead)], np.tile(effort[:, None], (*lead[:-1], 1, 1, 1))):
+        full = np.broadcast_to(given, (*lead, 6, 2)).copy()
+        assert error(roll(given)[1:], roll(full)[1:]) == 0.0
+
+
+def test_the_shapes_that_efforts_may_have_are_named():
+    with pytest.raises(ValueError, match=r"effort has shape \(9, 2\).*\(2,\), \(8, 2\), \(20, 2\) or \(8, 20, 2\)"):
+        PENDULUM.rollout(*states(PENDULUM, 8), np.zeros((9, 2)), steps=20)
+
+
 @EACH_METHOD
 def test_no_effort_is_an_effort_of_zero(method):
     q0, qd0 = states(PENDULUM, 3)

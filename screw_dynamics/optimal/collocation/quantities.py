@@ -73,7 +73,14 @@ class Power(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Duration(Quantity):
-    """The constant sqrt(2): a running cost of weight w is w times the duration of the motion."""
+    """The constant sqrt(2): a running cost of weight w is w times the duration of the motion.
+
+    Notes
+    -----
+    Motions of steps have a given duration, and no such cost.
+    """
+
+    of_steps = False
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the name of the number.
