@@ -16,7 +16,7 @@ NAME = Path(__file__).parents[1].name
 # Decorators that register nothing: a definition counts only where its name is used. All others may have an effect on
 # code that does not name the definition, as that of an operator does.
 PLAIN_DECORATORS = {"cache", "compiled", "contextmanager", "dataclass", "extends", "form_of", "kernel", "lazy",
-                    "linear", "noinline", "singledispatch", "value", "wraps"}
+                    "linear", "lru_cache", "noinline", "remade", "singledispatch", "value", "wraps"}
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
