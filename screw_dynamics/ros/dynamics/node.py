@@ -30,6 +30,8 @@ from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.multi_dof_state import TOPIC
 from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
+from ..node.process import arguments
+from ..node.watches import publishers
 from ..signals import end
 from ..timing import SECOND
 from .external_torque import ExternalTorque
@@ -291,3 +293,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     end(main())
+    arguments("dynamics_node", "Torques of a robot at its joint_states, and services.", args)
