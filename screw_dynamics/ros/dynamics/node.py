@@ -34,7 +34,7 @@ from ..node.process import arguments
 from ..node.watches import publishers
 from ..signals import end
 from ..timing import SECOND
-from .external_torque import ExternalTorque
+from .external_torque import ExternalTorque, validate
 from .interface import INTERFACE
 from .matrix_outputs import MatrixOutputs
 from .motor_feed_forward import MotorFeedForward
@@ -136,6 +136,8 @@ class DynamicsNode(ManagedNode):
             base_topics, self._base_endpoints, self._other_endpoints)
         kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
         motors = MotorFeedForward(self)
+        if not self.settings.external_torque:
+            validate(self.settings, lambda: self._robot)        # else ExternalTorque does
         self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), motors]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)

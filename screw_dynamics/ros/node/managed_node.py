@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
@@ -88,6 +90,14 @@ class ManagedNode(LifecycleNode):
         machine = getattr(self, "_state_machine", None)     # not in rclpy's documented interface
         if machine is not None:
             machine.destroy_when_not_in_use()
+
+    def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
+        """Set parameters as rclpy does, but refuse a parameter that does not exist with the reason: rclpy's exception
+        does not name it."""
+        reasons = (self.settings.refused(parameter.name) for parameter in parameter_list)
+        if reason := next(filter(None, reasons), ""):
+            return SetParametersResult(successful=False, reason=reason)
+        return super().set_parameters_atomically(parameter_list)
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file in the parameter urdf. Raises ValueError if that fails."""
