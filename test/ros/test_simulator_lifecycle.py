@@ -36,7 +36,7 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     def reports(level, text):
         return node.status(lambda status, values: status.level == level and text in status.message)
 
-    reports(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.WARN, "unconfigured")
     assert change(Transition.TRANSITION_CONFIGURE)
     answer = node.call(Step, "~/step", steps=1)
     assert not answer.success and "inactive" in answer.message
@@ -77,12 +77,12 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     assert change(Transition.TRANSITION_DEACTIVATE)
     deactivated = node.node.get_clock().now().nanoseconds
     assert "inactive" in node.call(Trigger, "~/reset").message
-    reports(DiagnosticStatus.OK, "inactive")
+    reports(DiagnosticStatus.WARN, "inactive")
     assert max(nanoseconds(state.header.stamp) for state in node.states) < deactivated
     assert change(Transition.TRANSITION_ACTIVATE)
     node.fresh(lambda state: nanoseconds(state.header.stamp) > deactivated)
     assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
-    reports(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.WARN, "unconfigured")
     cleaned_up = node.node.get_clock().now().nanoseconds
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
     assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched

@@ -29,7 +29,7 @@ from ..timing import SECOND
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
 from .description import RobotDescription
-from .diagnostics import OK, Diagnostics, Report
+from .diagnostics import WARN, Diagnostics, Report
 from .drives import without
 from .interface import Interface
 from .joint_state import Fault
@@ -232,7 +232,7 @@ class ManagedNode(LifecycleNode):
         """Return level, message and values for the diagnostics."""
         values = {"lifecycle state": self.state_label}
         if self.description is None:
-            return OK, self.state_label, values
+            return WARN, self.state_label, values
         values["robot_description"] = self.description.state
         level, message, more = self.robot_health()
         return level, message, values | more
