@@ -38,8 +38,8 @@ SETTINGS = (
     DRIVES,
     Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision "
             "shapes of its description", read_only=True),
-    Setting("scene", "", "path, or text, of a scene file with what is around the robot; empty: nothing",
-            read_only=True),
+    Setting("scene", "", "path of a scene file with what is around the robot, or its text, which has a line "
+            "break; empty: nothing", read_only=True),
     Setting("friction", -1.0, "coefficient of friction of all surfaces of a scene without their own; below 0: that of "
             "the scene file, or 0.8", "1", upper=1e6, read_only=True),
     Setting("self_collisions", False, "links of the robot touch each other in a scene, but those that samples of "
