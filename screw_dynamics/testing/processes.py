@@ -19,7 +19,8 @@ _UNTIL_PARENT_ENDS = [
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
     "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
     "try: os.execvp(sys.argv[2], sys.argv[2:])\n"
-    "except OSError as error: sys.exit(f'{sys.argv[2]} does not start: {error}')",
+    "except OSError as error: sys.exit(f'{sys.argv[2]} does not start: {error}. A list has one command in each entry: '"
+    "'a command is a string, or a list [program, argument] in this list')",
 ] if sys.platform == "linux" else []
 
 

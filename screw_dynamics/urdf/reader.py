@@ -176,7 +176,7 @@ def _model(tree, links, branch, constraints, notes, apart):
         builder.warn(text)
     for joint in branch.cut:
         builder.warn(f"tip_link cuts off joint {quote(joint.name)} and the {tree.mass_below(joint):g} kg that it moves "
-                     "(lock it to keep them)")
+                     "(lock it, or make it fixed in the URDF, to keep them)")
     return builder.build()
 
 

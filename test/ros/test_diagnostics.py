@@ -108,6 +108,55 @@ def test_states_that_end_are_logged_when_they_are_stale(tmp_path, ros):
         assert "joint_states are stale" in process.output()
 
 
+def test_a_joint_that_stops_alone_is_named(driver):
+    with driver.parameter("state_timeout", 0.2, 0.0):
+        says(driver, OK, "publishing", driver.send)
+        part = {"names": ("elbow",), "position": (0.1,), "velocity": (0.0,)}
+        status, _ = says(driver, STALE, "joint_states of shoulder are stale", lambda: driver.send(**part))
+        assert "(1 other joint is fresh)" in status.message
+
+
+def test_why_messages_are_dropped_is_said_beside_the_stale_state(driver):
+    with driver.parameter("state_timeout", 0.2, 0.0):
+        says(driver, OK, "publishing", driver.send)
+        status, _ = says(driver, STALE, "messages are dropped, the last: position of joint 'shoulder' is nan",
+                         lambda: driver.send(position=(np.nan, 0.0)))
+        assert status.message.startswith("joint_states are stale")
+    says(driver, OK, "publishing", driver.send)
+
+
+def test_a_stamp_that_does_not_change_is_said(driver):
+    stamp = driver.send()
+    says(driver, WARN, "joint_states of shoulder, elbow arrive with an unchanged stamp",
+         lambda: driver.send(stamp=stamp))
+    says(driver, OK, "publishing", driver.send)
+
+
+@pytest.mark.parametrize("joints, level, text", [
+    (("finger_joint",), OK, "publishing"), (("elbow", "finger_joint"), WARN, "publishers send joint_states of elbow: "
+     "/watched/driver, /watched/second")])
+def test_two_publishers_of_one_joint_are_said(driver, joints, level, text):
+    second = rclpy.create_node("second", namespace="watched")
+    publisher = second.create_publisher(JointState, "joint_states", 10)
+    driver.wait(lambda: publisher.get_subscription_count() > 0, "the subscription")
+
+    def send():
+        publisher.publish(JointState(name=joints, position=[0.0] * len(joints)))
+        driver.send()
+
+    for _ in range(2):
+        says(driver, level, text, send)
+    second.destroy_node()
+    says(driver, OK, "publishing", driver.send)
+
+
+def test_a_robot_without_joints_is_said(driver):
+    assert driver.set_parameter("robot_description", "<robot name='table'><link name='table'/></robot>") == ""
+    says(driver, WARN, "the robot has no joints", driver.send)
+    assert driver.set_parameter("robot_description", arm.urdf()) == ""
+    says(driver, OK, "publishing", driver.send)
+
+
 def test_a_torque_that_cannot_be_published_is_said(driver):
     def payload(mass):
         inertia = Inertia(m=mass, com=Vector3(x=0.3), ixx=0.0, iyy=0.0, izz=0.0)

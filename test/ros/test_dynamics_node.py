@@ -229,6 +229,9 @@ def test_the_age_of_stamps_is_reported_where_clocks_agree(driver):
         ("gravity", [0.0, 0.0], "2 values, must have 3"),
         ("gravity", [0.0, 0.0, NAN], "nan, must be finite"),
         ("base_link", "table", "read-only"),
+        ("state_timout", 1.0, "parameter state_timout does not exist: there is state_timeout"),
+        ("external_torque_gain", [1.0, 2.0, 3.0], "has 3 values, must have 1, or 2 for shoulder, elbow"),
+        ("external_wrench_link", "nose", "'nose' is not a link"),       # though external_torque is false
         ("robot_description", "<robot", "robot"),
     ],
 )

@@ -50,6 +50,18 @@ def test_a_shuffled_message_with_extra_joints_comes_out_in_model_order(cache, no
     assert len(notices) == 1, "the same names are looked at once"
 
 
+def test_joints_that_are_stale_or_repeat_their_stamp_are_named(cache):
+    cache.update(message(), S, S)
+    before = cache.stamps.copy()
+    assert cache.stale(2 * S, S) == cache.repeated(before, S) == ()
+    cache.update(message(("b", "c"), (2, 3), (0, 0)), S, 3 * S)
+    assert cache.stale(3 * S, S) == ("a",) and cache.stale(5 * S, S) == JOINTS
+    assert cache.repeated(before, S) == ("b", "c")
+    cache.update(message(("c",), (3,), (0,)), 2 * S, 4 * S)
+    assert cache.repeated(before, S) == ("b",)
+    assert cache.repeated(np.zeros(3, dtype=np.int64), S) == ()
+
+
 def test_efforts_are_merged_as_they_are_and_unknown_where_a_message_has_none(cache):
     cache.update(message(("c", "a"), (3, 1), (0, 0), (0.3, INF)), S, S)
     cache.update(message(("b",), (2,), (0,), (0.2,)), S, S)

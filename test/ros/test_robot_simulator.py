@@ -170,7 +170,7 @@ def test_a_single_command_line_is_one_controller(tmp_path):
 
 
 def test_a_command_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
+    with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file.*A list has one"):
         RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path, namespace="not_there").start()
 
 

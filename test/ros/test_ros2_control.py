@@ -85,13 +85,14 @@ def test_ur5_follows_a_trajectory_by_effort_and_a_constant_effort_goes_quiet(ros
         manager.run(lambda: says in process.output(), "a log that says why commands have ceased")
         line = next(line for line in process.output().splitlines() if says in line)
         assert f"no joint_commands for {TIMEOUT:g} s (command_timeout) for shoulder_pan_joint" in line
-        assert ": /ur5/driver publishes joint_commands, but sent none. From now on their efforts" in line
+        assert ": /ur5/driver publishes joint_commands, but sent none of these in that time. From now on their" in line
         assert "(on_timeout: zero)" in line and "command_timeout to 0" in line
         node.destroy_node()
 
 
 @pytest.mark.parametrize("lives, publishes", [
-    (True, "/ended/hand publishes joint_commands, but sent none"), (False, "no node publishes joint_commands")])
+    (True, "/ended/hand publishes joint_commands, but sent none of these in that time"),
+    (False, "no node publishes joint_commands")])
 def test_commands_that_end_without_ros2_control_are_not_laid_to_it(ros, tmp_path, lives, publishes):
     """A constant effort equals the reported one whoever sends it: the simulator sees who publishes, and that there is
     no controller manager."""

@@ -48,7 +48,7 @@ def held(robot_simulator, ros):
     record = {"bumper/left": Bool, "force_torque/wrist": WrenchStamped, "objects/ball/pose": PoseStamped,
               "/diagnostics": DiagnosticArray}
     gripper = Gripper()
-    parameters = {"bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
+    parameters = {"bumpers": ["left", "boxx"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
                   "trajectory_groups": [""]}
     simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters=parameters,
                                 tolerate=["no command"], patience=COMPILING)
@@ -82,6 +82,7 @@ def test_a_gripper_holds_a_ball_that_topics_tell_of_and_services_change(held):
              for first, force in zip(contacts.first, contacts.forces, strict=True))
     assert up == pytest.approx(0.3 * G, abs=1e-6)
     assert last(held, "bumper/left").data
+    assert "bumpers: boxx is no link with collision shapes" in (held.folder / "simulator.log").read_text()
     wrist = last(held, "force_torque/wrist").wrench.force       # hand, fingers and the ball hang below it
     assert wrist.z == pytest.approx(-(0.5 + 0.2 + 0.2 + 0.3) * G, abs=1e-3)
     assert held.object("ball")[2] == pytest.approx(0.297, abs=2e-3)        # it fell until the fingers closed

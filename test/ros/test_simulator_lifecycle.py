@@ -36,7 +36,7 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     def reports(level, text):
         return node.status(lambda status, values: status.level == level and text in status.message)
 
-    reports(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.WARN, "unconfigured")
     assert change(Transition.TRANSITION_CONFIGURE)
     answer = node.call(Step, "~/step", steps=1)
     assert not answer.success and "inactive" in answer.message
@@ -77,12 +77,12 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     assert change(Transition.TRANSITION_DEACTIVATE)
     deactivated = node.node.get_clock().now().nanoseconds
     assert "inactive" in node.call(Trigger, "~/reset").message
-    reports(DiagnosticStatus.OK, "inactive")
+    reports(DiagnosticStatus.WARN, "inactive")
     assert max(nanoseconds(state.header.stamp) for state in node.states) < deactivated
     assert change(Transition.TRANSITION_ACTIVATE)
     node.fresh(lambda state: nanoseconds(state.header.stamp) > deactivated)
     assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
-    reports(DiagnosticStatus.OK, "unconfigured")
+    reports(DiagnosticStatus.WARN, "unconfigured")
     cleaned_up = node.node.get_clock().now().nanoseconds
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
     assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched
@@ -106,6 +106,25 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
     node.wait(steps.done, "the answer to steps that were under way")
     assert not steps.result().success and "the simulator was shut down" in steps.result().message
+
+
+@pytest.mark.parametrize("module", ["simulator.node", "dynamics.node", "view.markers_node", "view.recorder_node"])
+@pytest.mark.parametrize(("given", "code", "message"), [
+    (["--help"], 0, "usage:"), (["urdf:=arm.urdf"], 2, "urdf:=arm.urdf. Parameters and remappings follow --ros-args"),
+    (["-p", "urdf:=arm.urdf"], 2, "-p urdf:=arm.urdf.")])
+def test_arguments_that_are_not_used_end_it_with_its_usage(module, given, code, message):
+    command = [sys.executable, "-m", f"screw_dynamics.ros.{module}", *given]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode == code and "usage:" in ended.stdout + ended.stderr
+    assert message in " ".join((ended.stdout + ended.stderr).split())
+
+
+def test_settings_without_effect_are_logged(tmp_path, ros):
+    parameters = {"robot_description": f"'{arm.urdf()}'", "bumpers": "[shoulder]", "dt": 0.01, "publish_rate": 1000.0}
+    with NodeProcess(MODULE, "idle", tmp_path / "log", parameters) as process:
+        Simulator("idle").status(lambda status, values: status.message == "running")
+    assert "parameter bumpers is not used: there is no scene" in process.output()
+    assert "publish_rate is 1000 Hz, but the simulation has 100 steps a second" in process.output()
 
 
 @pytest.mark.parametrize(

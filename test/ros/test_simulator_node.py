@@ -136,3 +136,12 @@ def test_as_fast_as_possible_still_answers_and_steps_are_the_same(simulator):
 def test_structural_parameters_are_read_only(simulator):
     for name, value in (("dt", 0.002), ("command_mode", "velocity"), ("seed", 3)):
         assert simulator.set_parameter(name, value) != ""
+    assert "use command_interfaces.<joint>" in simulator.set_parameter("command_mode", "velocity")
+
+
+@pytest.mark.parametrize("name, known", [
+    ("command_interfaces.knee", "command_interfaces.elbow, command_interfaces.shoulder"),
+    ("comand_timeout", "command_timeout"), ("knee.foot", "")])
+def test_a_parameter_that_does_not_exist_is_refused_with_those_that_do(simulator, name, known):
+    reason = simulator.set_parameter(name, "effort")
+    assert reason == f"parameter {name} does not exist" + f": there is {known}" * bool(known)

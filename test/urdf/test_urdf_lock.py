@@ -72,7 +72,7 @@ def test_a_follower_of_a_joint_that_does_not_exist_can_be_locked():
 
 def test_tip_link_keeps_what_is_locked():
     """Here the mass of the fingers, which it cuts off with a warning else."""
-    with pytest.warns(UrdfWarning, match="joint 'bend' and the 0.6 kg that it moves .lock it to keep them"):
+    with pytest.warns(UrdfWarning, match="joint 'bend' and the 0.6 kg that it moves .lock it, or make it fixed in"):
         read_urdf(HAND, tip_link="thumb")
     model = read_urdf(HAND, tip_link="thumb", lock={"bend": 0.1})
     assert model.joint_names == ("oppose",) and model.root_inertia[5, 5] == pytest.approx(1.6) and model.warnings == ()

@@ -21,7 +21,8 @@ ARM = robot(
 
 
 def cut(**masses):
-    return tuple(f"tip_link cuts off joint '{joint}' and the {mass} kg that it moves (lock it to keep them)"
+    return tuple(f"tip_link cuts off joint '{joint}' and the {mass} kg that it moves (lock it, or "
+                 "make it fixed in the URDF, to keep them)"
                  for joint, mass in masses.items())
 
 

@@ -119,7 +119,7 @@ def test_part_of_a_robot(capsys):
     assert inspect.main([str(ARM), "--base-link", "column", "--tip-link", "yoke"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("spherical_arm: 1 joint, 1 moving body, 2 links, 6 kg\n")
-    assert "- tip_link cuts off joint 'slide' and the 3.5 kg that it moves (lock it to keep them)" in out
+    assert "- tip_link cuts off joint 'slide' and the 3.5 kg that it moves (lock it, or make it fixed in" in out
 
 
 @pytest.mark.parametrize("text, says", [

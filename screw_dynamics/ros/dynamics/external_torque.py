@@ -2,6 +2,8 @@
 
 The observer runs with every state, even without subscribers, because its estimate needs time to settle."""
 
+from collections.abc import Callable
+
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
@@ -15,7 +17,7 @@ from screw_dynamics.robot import Robot
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
 from ..node.drives import GivenDrives
-from ..node.parameters import Setting
+from ..node.parameters import Parameters, Setting
 from ..node.robot_state import RobotState
 from ..timing import SECOND, timeout
 from .output_joints import OutputJoints, follows_states, listed_joints, output_joints
@@ -71,9 +73,7 @@ class ExternalTorque(StateOutput):
         self._problem = ""
         self._origin = 0  # times are relative to it: absolute ones would be too coarse as floats
         self._contacts, self._strongest, self._wrench = "none", 0.0, None
-        for name in PER_JOINT:
-            self._settings.validate(name, lambda values, name=name: self._check_length(name, values))
-        self._settings.validate("external_wrench_link", self._check_link)
+        validate(node.settings, lambda: self._robot)
 
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
@@ -108,30 +108,21 @@ class ExternalTorque(StateOutput):
 
     def _apply_settings(self) -> None:
         """Apply the parameters; the estimate stops if they do not fit the robot."""
-        s = self._settings
+        s, robot = self._settings, self._robot
         self._contacts, self._strongest, self._wrench = "none", 0.0, None
         try:
             for name in PER_JOINT:
-                self._check_length(name, getattr(s, name))
-            self._check_link(s.external_wrench_link)
+                check_length(robot, name, getattr(s, name))
+            check_link(robot, s.external_wrench_link)
         except ValueError as error:
             self._observer, self._problem = None, str(error)
             self._log.error(f"external torques are not estimated: {error}")
             return
         if self._observer is None:
-            self._observer, self._problem = MomentumObserver(self._robot, s.external_torque_gain), "no joint_states yet"
+            self._observer, self._problem = MomentumObserver(robot, s.external_torque_gain), "no joint_states yet"
         self._observer.gain = s.external_torque_gain
         self._observer.friction = s.external_torque_friction
         self._observer.gap = timeout(s.state_timeout) / SECOND
-
-    def _check_length(self, name: str, values: tuple[float, ...]) -> None:
-        if self._robot is not None and len(values) not in (1, self._robot.n):
-            raise ValueError(f"parameter {name} has {len(values)} values, must have 1, or {self._robot.n} for "
-                             f"{', '.join(velocity_names(self._robot.model))}")
-
-    def _check_link(self, link: str) -> None:
-        if link and self._robot is not None and link not in self._robot.link_names:
-            raise ValueError(f"parameter external_wrench_link: '{link}' is not a link of the robot")
 
     def clear(self) -> None:
         """Restart the estimate."""
@@ -194,6 +185,26 @@ class ExternalTorque(StateOutput):
         if wrench.condition > ILL_CONDITIONED:
             return WARN, f"the external wrench at link '{link}' is ill-conditioned: {wrench.condition:.3g}", values
         return OK, "", values
+
+
+def validate(settings: Parameters, robot: Callable[[], Robot | None]) -> None:
+    """Refuse values of these parameters that do not fit robot(), if there is one."""
+    for name in PER_JOINT:
+        settings.validate(name, lambda values, name=name: check_length(robot(), name, values))
+    settings.validate("external_wrench_link", lambda link: check_link(robot(), link))
+
+
+def check_length(robot: Robot | None, name: str, values: tuple[float, ...]) -> None:
+    """Raise ValueError unless there is one value, or one for each velocity of the robot."""
+    if robot is not None and len(values) not in (1, robot.n):
+        raise ValueError(f"parameter {name} has {len(values)} values, must have 1, or {robot.n} for "
+                         f"{', '.join(velocity_names(robot.model))}")
+
+
+def check_link(robot: Robot | None, link: str) -> None:
+    """Raise ValueError unless the robot has the link."""
+    if link and robot is not None and link not in robot.link_names:
+        raise ValueError(f"parameter external_wrench_link: '{link}' is not a link of the robot")
 
 
 def _lacking(state: RobotState) -> str:

@@ -25,14 +25,16 @@ from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, STALE, WARN, Report
 from ..node.drives import GivenDrives
-from ..node.joint_state import Fault
+from ..node.joint_state import Fault, listed
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.multi_dof_state import TOPIC
 from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
+from ..node.process import arguments
+from ..node.watches import publishers
 from ..signals import end
 from ..timing import SECOND
-from .external_torque import ExternalTorque
+from .external_torque import ExternalTorque, validate
 from .interface import INTERFACE
 from .matrix_outputs import MatrixOutputs
 from .motor_feed_forward import MotorFeedForward
@@ -63,6 +65,7 @@ class DynamicsNode(ManagedNode):
             {**{name: self._of(GivenDrives.without_springs, step) for name, step in steps.items()},
              **{name: self._of(GivenDrives.before_springs, step, True) for name, step in of_springs.items()}}
             for steps, of_springs in ((STEPS, SPRING_STEPS), (BATCH_STEPS, BATCHES_OF_SPRINGS)))
+        self.diagnostics.watches.append(self._several_publishers)
 
     def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step, elastic: bool = False) -> Step:
         """Return the preparation step for a robot with its drives. elastic: run it only if a drive has a spring."""
@@ -133,10 +136,12 @@ class DynamicsNode(ManagedNode):
             self.settings, self.diagnostics, self._now, self.resolve_topic_name("joint_states"), outgoing, commands,
             base_topics, self._base_endpoints, self._other_endpoints)
         kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
+        if not self.settings.external_torque:
+            validate(self.settings, lambda: self._robot)        # else ExternalTorque does
         motors = MotorFeedForward(self)
         self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), motors]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
-        self.subscribe_hot("joint_states", self._on_joint_states, STATES)
+        self._states = self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe("~/desired", self._on_desired, qos_profile_sensor_data)
         jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=LEAP, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
@@ -186,6 +191,14 @@ class DynamicsNode(ManagedNode):
             self.diagnostics.publish()
         self._stale = stale
 
+    def _several_publishers(self) -> str:
+        """Return a warning if several publishers send states of the same joints; else ""."""
+        joints, gids = self._stream.shared_joints() if self._stream is not None else ((), ())
+        if not joints:
+            return ""
+        nodes = ", ".join(publishers(self, "joint_states", gids)) or "nodes that are gone"
+        return f"{len(gids)} publishers send joint_states of {listed(joints)}: {nodes}"
+
     def _clear(self) -> None:
         """Discard past states after a jump of time."""
         for part in (self._stream, *self._outputs):
@@ -210,7 +223,7 @@ class DynamicsNode(ManagedNode):
 
     def _on_joint_states(self, msg: ReceivedJointState) -> None:
         if self.state_label == "active":
-            self._stream.take_state(msg, publish=self._timer is None)
+            self._stream.take_state(msg, publish=self._timer is None, publisher=self._states.publisher)
 
     def _on_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any) -> None:
         if self.state_label == "active":
@@ -270,10 +283,11 @@ class DynamicsNode(ManagedNode):
         if (base := floating_base(robot.model, others=True)) is not None:
             values["floating base"] = base.link
         if self.state_label != "active":
-            return OK, self.state_label, values
+            return WARN, self.state_label, values
         level, message, more = self._stream.health()
         if level == OK and (text := (
-                self._stream.beyond_limits() or self._stream.withheld or description.error and description.state)):
+                self._stream.beyond_limits() or self._stream.withheld or description.error and description.state
+                or self._stream.repeating())):
             level, message = WARN, text
         values |= more | self._stream.latencies()
         for output in self._outputs:
@@ -286,6 +300,7 @@ class DynamicsNode(ManagedNode):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run dynamics_node and return the exit code."""
+    arguments("dynamics_node", "Torques of a robot at its joint_states, and services.", args)
     return run(DynamicsNode, args=args)
 
 

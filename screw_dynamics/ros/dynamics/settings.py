@@ -21,8 +21,8 @@ SETTINGS = (
         unit="s", lower=0.0, upper=LONGEST, least=1e-6,
     ),
     Setting(
-        "velocity_fallback", "zero", "what joint_states without velocities get: zero velocity, or dropped as an error",
-        choices=("zero", "error"),
+        "velocity_fallback", "zero", "what joint_states without velocities, or with NaN for all joints of the "
+        "robot, get: zero velocity, or dropped as an error", choices=("zero", "error"),
     ),
     Setting(
         "acceleration_source", "zero", "acceleration in ~/inverse_dynamics: zero, that of the measured velocity, "

@@ -1,7 +1,8 @@
 """Processing of joint_states into torque topics: the time-critical path of dynamics_node."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ from .position_limits import far_beyond_limits
 from .torque_outputs import TERMS, MultiDofOutput, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, belongs to another clock
+RECENT = SECOND              # ns for which the diagnostics report dropped messages, and publishers of the same joints
+REPEATED = SECOND // 5       # ns after which a stamp that has not changed is reported
 
 
 class StampedState(NamedTuple):
@@ -71,6 +74,9 @@ class TorqueStream:
         self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # only its sec and nanosec are used
         self._received = False
         self._follows_states, self._listing = follows_states(parameters), ()     # joints of the outputs
+        self._dropped = -RECENT, ""             # the time and the reason of the last dropped joint_states
+        self._senders: dict[bytes, tuple[int, Sequence[str]]] = {}   # by publisher: time and joints of its last message
+        self._looked, self._stamps, self._repeating = 0, np.zeros(0, dtype=np.int64), ""    # see `repeating`
         self.observers: list[Callable[[RobotState], None]] = []
         self.latency, self.stamp_age = Latency(), Latency()
 
@@ -109,11 +115,19 @@ class TorqueStream:
         self._state.clear()
         self._acceleration.clear()
 
-    def take_state(self, msg: ReceivedJointState, publish: bool) -> None:
-        """Apply a message, and publish the torques at the completed state. Raises `Fault` if the message is dropped."""
+    def take_state(self, msg: ReceivedJointState, publish: bool, publisher: bytes | None = None) -> None:
+        """Apply a message, and publish the torques at the completed state. Raises `Fault` if the message is dropped.
+        publisher: its identifier, if it is known."""
         arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
-        if not self._state.update(msg, msg.stamp, now):
+        if publisher is not None:
+            self._senders[publisher] = arrived, msg.name
+        try:
+            changed = self._state.update(msg, msg.stamp, now)
+        except Fault as fault:
+            self._dropped = arrived, str(fault)
+            raise
+        if not changed:
             return
         self._received = True
         if self._follows_states and self._state.joints.listing is not self._listing:
@@ -227,12 +241,32 @@ class TorqueStream:
     def health(self) -> Report:
         """Return level, message and values for the diagnostics."""
         level, message, values = self._joints_health()
+        if self._robot is not None and not self._robot.n:
+            level, message = WARN, "the robot has no joints: there are no torques"
         for report in (self._base_health, self._others_health):
             other_level, other_message, more = report()
             if level == OK and other_level != OK:
                 level, message = other_level, other_message
             values = {**values, **more}
         return level, message, values
+
+    def shared_joints(self) -> tuple[tuple[str, ...], tuple[bytes, ...]]:
+        """Return the joints of the robot that several publishers have sent lately, and these publishers."""
+        since = time.monotonic_ns() - RECENT
+        self._senders = {publisher: sent for publisher, sent in self._senders.items() if sent[0] > since}
+        counts = Counter(name for _, names in self._senders.values() for name in set(names))
+        shared = tuple(name for name in self._state.joints.joint_names if counts[name] > 1)
+        return shared, tuple(publisher for publisher, (_, names) in self._senders.items() if {*shared} & {*names})
+
+    def repeating(self) -> str:
+        """Return a warning of joint_states that arrive with the stamps that they had REPEATED ago, or ""."""
+        now, joints = self._now(), self._state.joints
+        if now - self._looked >= REPEATED or now < self._looked:
+            same = joints.repeated(self._stamps, self._looked) if len(self._stamps) == len(joints.stamps) else ()
+            self._repeating = (f"joint_states of {listed(same)} arrive with an unchanged stamp: does the driver repeat "
+                               "an old state?") if same else ""
+            self._looked, self._stamps = now, joints.stamps.copy()
+        return self._repeating
 
     def beyond_limits(self) -> str:
         """Return a warning of a state far beyond position limits, or ""."""
@@ -265,10 +299,18 @@ class TorqueStream:
         return OK, "", values
 
     def _joints_health(self) -> Report:
+        """Return the report on the state of the joints, with the reason if messages were dropped lately."""
+        level, message, values = self._joints_state()
+        at, reason = self._dropped
+        if level != OK and time.monotonic_ns() - at < RECENT:
+            message += f"; messages are dropped, the last: {reason}"
+        return level, message, values
+
+    def _joints_state(self) -> Report:
         """Return the report on the state of the joints."""
         state = self._state.joints
         if self._robot is not None and not state.joint_names:
-            return OK, "publishing" if self._state.base or self._state.others else "the robot has no joints", {}
+            return OK, "publishing", {}
         if self._robot is None or not self._received and len(state.missing) == len(state.joint_names):
             if state.strangers:
                 return WARN, (f"joint_states have no joint of the robot: {listed(state.strangers)} arrive, "
@@ -276,11 +318,15 @@ class TorqueStream:
             return WARN, f"no joint_states yet on {self._topic}", {}
         if not state.complete:
             return WARN, f"joint_states lack {listed(state.missing)}", {"missing joints": listed(state.missing)}
-        age = state.age(self._now())
+        now, limit = self._now(), self._parameters.state_timeout
+        age = state.age(now)
         values = {"state age [s]": f"{age / SECOND:.3f}"}
-        limit = self._parameters.state_timeout
         if age > timeout(limit):
-            return STALE, f"joint_states are stale: {age / SECOND:.3f} s old, state_timeout is {limit} s", values
+            stale, fresh = state.stale(now, timeout(limit)), ""
+            if others := len(state.joint_names) - len(stale):
+                fresh = f" ({others} other joint{'s are' if others > 1 else ' is'} fresh)"
+            return STALE, (f"joint_states {f'of {listed(stale)} ' * bool(fresh)}are stale: {age / SECOND:.3f} s old"
+                           f"{fresh}, state_timeout is {limit} s"), values
         return OK, "publishing", values
 
     def _notice(self, topic: str, fault: Fault) -> None:

@@ -60,19 +60,22 @@ class Losses:
     """A counter of a topic's lost messages, based on the publishers' sequence numbers.
 
     Each number is compared with the previous one of the same publisher, so losses after the last message are unknown.
-    If the middleware does not identify publishers, the numbers count only while there is one publisher."""
+    If the middleware does not identify publishers, the numbers count only while there is one publisher.
+
+    publisher: the identifier of the last message's publisher, None if the middleware does not provide it."""
 
     def __init__(self, publishers: Callable[[], int]):
         self._publishers = publishers
         self._last: dict[bytes | None, int] = {}
+        self.publisher: bytes | None = None
 
     def before(self, info: Mapping) -> int:
         """Return the number of messages lost between this one and the previous one of the same publisher."""
+        publisher = info.get("publisher_gid")
+        self.publisher = key = bytes(publisher["data"]) if publisher else None
         number = info.get("publication_sequence_number")
         if not number:
             return 0
-        publisher = info.get("publisher_gid")
-        key = bytes(publisher["data"]) if publisher else None
         last = self._last.get(key)
         if last is None and len(self._last) >= PUBLISHERS:
             self._last.clear()
@@ -128,6 +131,11 @@ class HotSubscription:
         else:
             self._timer.timer_period_ns = max(self._due - time.monotonic_ns(), 1)
             self._timer.reset()
+
+    @property
+    def publisher(self) -> bytes | None:
+        """The identifier of the last message's publisher, None if the middleware does not provide it."""
+        return self._losses.publisher
 
     @property
     def closed(self) -> bool:

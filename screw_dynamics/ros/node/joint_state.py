@@ -208,6 +208,16 @@ class JointStateCache:
         """Return the time since the least recently received joint position, in ns. Requires a complete state."""
         return now - self._oldest
 
+    def stale(self, now: int, limit: int) -> tuple[str, ...]:
+        """Return the joints that were received more than `limit` ns ago, in model order. Requires a complete state."""
+        return tuple(name for name, late in zip(self.joint_names, now - self._received > limit, strict=True) if late)
+
+    def repeated(self, stamps: np.ndarray, since: int) -> tuple[str, ...]:
+        """Return the joints that were received after the time `since` with the stamps (n,) that they had before, in
+        model order; unstamped ones are not included."""
+        same = (self.stamps == stamps) & (stamps > 0) & (self._received > since)
+        return tuple(name for name, is_same in zip(self.joint_names, same, strict=True) if is_same)
+
     def fresh(self, now: int, limit: int) -> bool:
         """Return True if every joint was received at most `limit` ns ago."""
         return self._known is None and now - self._oldest <= limit

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
@@ -27,7 +29,7 @@ from ..timing import SECOND
 from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
 from .description import RobotDescription
-from .diagnostics import OK, Diagnostics, Report
+from .diagnostics import WARN, Diagnostics, Report
 from .drives import without
 from .interface import Interface
 from .joint_state import Fault
@@ -88,6 +90,14 @@ class ManagedNode(LifecycleNode):
         machine = getattr(self, "_state_machine", None)     # not in rclpy's documented interface
         if machine is not None:
             machine.destroy_when_not_in_use()
+
+    def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
+        """Set parameters as rclpy does, but refuse a parameter that does not exist with the reason: rclpy's exception
+        does not name it."""
+        reasons = (self.settings.refused(parameter.name) for parameter in parameter_list)
+        if reason := next(filter(None, reasons), ""):
+            return SetParametersResult(successful=False, reason=reason)
+        return super().set_parameters_atomically(parameter_list)
 
     def _read_urdf(self) -> None:
         """Set robot_description to the text of the file in the parameter urdf. Raises ValueError if that fails."""
@@ -222,7 +232,7 @@ class ManagedNode(LifecycleNode):
         """Return level, message and values for the diagnostics."""
         values = {"lifecycle state": self.state_label}
         if self.description is None:
-            return OK, self.state_label, values
+            return WARN, self.state_label, values
         values["robot_description"] = self.description.state
         level, message, more = self.robot_health()
         return level, message, values | more

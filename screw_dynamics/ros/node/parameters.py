@@ -10,6 +10,8 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from .joint_state import listed
+
 UNBOUNDED = 1e308   # a descriptor's range has no open end
 LONGEST = 1e6       # seconds, of a timeout: in nanoseconds it fits into an integer
 
@@ -17,7 +19,8 @@ LONGEST = 1e6       # seconds, of a timeout: in nanoseconds it fits into an inte
 class Setting(NamedTuple):
     """One row of a node's table. The default determines the type; a tuple of floats or strings is an array.
 
-    least: the smallest value above 0, if 0 has a special meaning."""
+    least: the smallest value above 0, if 0 has a special meaning. at_run_time: the parameter to be set while the node
+    runs in place of a read-only one, if there is any."""
 
     name: str
     default: Any
@@ -29,6 +32,7 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     length: int | None = None
     read_only: bool = False
+    at_run_time: str = ""
 
 
 SHARED = (
@@ -158,6 +162,18 @@ class Parameters:
                 lines.append(f"parameter {name} is not one of this node, and not used"
                              + "".join(f": is {other}{dot}{rest} meant?" for other in meant))
         return lines
+
+    def refused(self, name: str) -> str:
+        """Return the reason for which no value of a parameter can be set at run time, or ""."""
+        setting = self._table.get(name)
+        if setting is not None and setting.at_run_time:
+            return f"parameter {name} is read-only: use {setting.at_run_time}"
+        if self._node.has_parameter(name):
+            return ""
+        declared, (family, dot, _) = sorted(self._node.get_parameters_by_prefix("")), name.partition(".")
+        same = [each for each in declared if each.startswith(family + dot)]
+        known = same if dot else get_close_matches(name, declared, 1)
+        return f"parameter {name} does not exist" + f": there is {listed(known)}" * bool(known)
 
     def assign(self, name: str, value: Any) -> None:
         """Set a parameter from within the node, as a user would. Raises ValueError with the reason if it is refused."""

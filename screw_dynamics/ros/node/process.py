@@ -7,15 +7,32 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import rclpy
 from rclpy.context import Context
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException
+from rclpy.utilities import remove_ros_args
 
 from ..signals import Asked
+
+
+def arguments(program: str, description: str, args: Sequence[str] | None, **options: Mapping[str, Any]) -> Namespace:
+    """Return the arguments of a node's command line, without those of ROS: `options` maps the name of each to arguments
+    of add_argument. Ends the program for --help, and with a usage message for any other argument."""
+    parser = ArgumentParser(program, description=description, allow_abbrev=False, epilog=(
+        "Arguments of ROS follow --ros-args, such as `--ros-args -p urdf:=robot.urdf -r __ns:=/left`."))
+    for name, given in options.items():
+        parser.add_argument(f"--{name}", **given)
+    found, rest = parser.parse_known_args(remove_ros_args(args)[1:])
+    if rest:
+        parser.error(f"not an argument of this node: {' '.join(rest)}. Parameters and remappings follow --ros-args, "
+                     "such as --ros-args -p urdf:=robot.urdf")
+    return found
 
 
 @contextlib.contextmanager

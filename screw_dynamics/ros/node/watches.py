@@ -1,6 +1,6 @@
 """Checks of a node's clock and of the graph. Each watch returns a warning, or "" if there is none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
@@ -65,9 +65,13 @@ def runs(node: Node, name: str) -> bool:
         return False
 
 
-def publishers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that publish a topic; [UNREADABLE] if this node cannot read them."""
-    return sorted(set(names(node.get_publishers_info_by_topic, node.resolve_topic_name(topic))))
+def publishers(node: Node, topic: str, gids: Collection[bytes] | None = None) -> list[str]:
+    """Return the full names of the nodes that publish a topic; [UNREADABLE] if this node cannot read them. gids: those
+    of the publishers that count, all by default."""
+    def found(resolved: str) -> list[TopicEndpointInfo]:
+        return [info for info in node.get_publishers_info_by_topic(resolved)
+                if gids is None or bytes(info.endpoint_gid) in gids]
+    return sorted(set(names(found, node.resolve_topic_name(topic))))
 
 
 def subscribers(node: Node, topic: str) -> list[str]:

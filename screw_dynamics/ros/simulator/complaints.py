@@ -70,7 +70,7 @@ class Complaints:
         """Return a text on the messages of a topic without commands, to be appended to "<node> publishes <topic>, "."""
         count, refused, why = self._unused.get(topic, Unused())
         if not count:
-            return "but sent none"
+            return "but sent none of these in that time"
         share = "all refused" if refused == count else "none used in full" + (f", {refused} refused" * bool(refused))
         return f"and sent {count}, {share}; the last: {why}"
 

@@ -68,7 +68,7 @@ class SimulationHealth:
             "trajectories": ", ".join(trajectories) or "none",
             "real-time factor": f"{factor:.3f}",
             "behind real time [s]": runner.behind / SECOND,
-            "saturated efforts [steps]": int(saturated.sum()),
+            "saturated efforts [joint steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
         values |= {f"temperature: {name} [C]": f"{temperature:.1f}" for name, temperature in
@@ -93,7 +93,7 @@ class SimulationHealth:
         if self._node.description.error:
             return WARN, self._node.description.state
         if self._node.state_label != "active":
-            return OK, self._node.state_label
+            return WARN, self._node.state_label
         if faults := active_faults(simulation):
             return WARN, f"faults of the simulated robot: {listed(faults)}"
         if simulation.given_up.any():

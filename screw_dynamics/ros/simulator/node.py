@@ -3,7 +3,6 @@
 It is a node around a `Simulation` and the `Runner` that paces it. Commands and steps run in a separate thread, which
 excludes services and other callbacks."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -12,7 +11,6 @@ from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.utilities import remove_ros_args
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
@@ -36,6 +34,7 @@ from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.optional import optional_interfaces
 from ..node.preparation import STEPS
+from ..node.process import arguments
 from ..node.watches import rivals
 from ..signals import end
 from .base_endpoints import BaseEndpoints, on_base, on_joints
@@ -382,9 +381,8 @@ def refuse_sim_time(parameters: Sequence[Parameter]) -> SetParametersResult:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run simulator_node, or one in each namespace of `--robots`, in one process, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="simulator_node", description="A simulated robot.", allow_abbrev=False)
-    parser.add_argument("--robots", nargs="+", metavar="NAMESPACE", help="a robot in each namespace, in one process")
-    options, _ = parser.parse_known_args(remove_ros_args(args)[1:])
+    options = arguments("simulator_node", "A simulated robot.", args, robots={
+        "nargs": "+", "metavar": "NAMESPACE", "help": "a robot in each namespace, in one process"})
     if not options.robots:
         return run(SimulatorNode, args=args)
     return run(*(partial(SimulatorNode, keeps_clock=k == 0, namespace=namespace)

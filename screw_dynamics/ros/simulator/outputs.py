@@ -65,7 +65,10 @@ class Outputs:
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
         self._scene = SceneOutputs(node) if node.settings.ground or node.settings.scene else None
-        self.every = settings.every(node.settings.publish_rate)
+        self.every, rate = settings.every(node.settings.publish_rate), node.settings.publish_rate
+        if rate * settings.step > 1.0 + 1e-6:
+            node.log.warning(f"publish_rate is {rate:g} Hz, but the simulation has {1.0 / settings.step:g} steps a "
+                             f"second (dt is {settings.dt:g} s): each is published once")
         self.stamp = Time()
 
     def follow(self, runner: Runner, order: np.ndarray, motors: np.ndarray) -> None:
@@ -80,6 +83,8 @@ class Outputs:
         self._motors = States(self._motor_states, motors, reported)
         self._last = -1   # step of the last published state
         self._sensors.follow(runner, self._now)
+        if self._scene is not None and (text := self._scene.misnamed(self._simulation)):
+            self._node.log.warning(text)
 
     def _now(self) -> Time:
         """Return the stamp of the current state."""

@@ -10,6 +10,7 @@ from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.msg import Contacts, ObjectStates
 
 from ..node import messages
+from ..node.joint_state import listed
 from ..node.managed_node import ManagedNode
 from .scenes import token
 
@@ -27,6 +28,15 @@ class SceneOutputs:
                 raise ValueError(f"bumpers: two of them would publish on bumper/{token(link)}")
             self._bumpers[link] = node.publisher("bumper/<link>", link=token(link))
         self._poses = {}        # by token: a publisher is kept, also for an object that is spawned again
+
+    def misnamed(self, simulation: Simulation) -> str:
+        """Return a warning of bumpers that nothing in the scene of a simulation has the name of, or ""."""
+        known = () if simulation.environment is None else simulation.environment.surfaces
+        unknown = [link for link in self._bumpers if link not in known]
+        if not unknown:
+            return ""
+        return (f"bumpers: {listed(unknown)} is no link with collision shapes and no object, and touches nothing until "
+                f"an object of this name is spawned; there is {listed(known)}")
 
     def publish(self, simulation: Simulation, stamp: Time) -> None:
         """Publish the scene of a state."""

@@ -10,10 +10,12 @@ from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, SHARED, Setting
 from .complaints import KINDS
 
+AT_RUN_TIME = {"command_mode": "command_interfaces.<joint>"}    # what can be set while the node runs, in place of it
 SETTINGS = (
     *SHARED,
     FLOATING_BASE,
-    *(Setting(field.name, field.default, read_only=True, **field.metadata) for field in fields(Settings)),
+    *(Setting(field.name, field.default, read_only=True, at_run_time=AT_RUN_TIME.get(field.name, ""), **field.metadata)
+      for field in fields(Settings)),
     Setting("publish_rate", 100.0, "rate of joint_states and /clock in simulated time, rounded to whole steps", "Hz",
             lower=1e-3, upper=1e6, read_only=True),
     Setting("real_time_factor", 1.0, "simulated seconds in a second; 0: as fast as possible", "1", lower=0.0,
@@ -36,8 +38,8 @@ SETTINGS = (
     DRIVES,
     Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision "
             "shapes of its description", read_only=True),
-    Setting("scene", "", "path, or text, of a scene file with what is around the robot; empty: nothing",
-            read_only=True),
+    Setting("scene", "", "path of a scene file with what is around the robot, or its text, which has a line "
+            "break; empty: nothing", read_only=True),
     Setting("friction", -1.0, "coefficient of friction of all surfaces of a scene without their own; below 0: that of "
             "the scene file, or 0.8", "1", upper=1e6, read_only=True),
     Setting("self_collisions", False, "links of the robot touch each other in a scene, but those that samples of "

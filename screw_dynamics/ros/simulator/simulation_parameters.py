@@ -74,10 +74,14 @@ class SimulationParameters:
                 simulation.touches()
 
     def unused(self, model: Model) -> list[str]:
-        """Return a line for each parameter of a joint that the model, that of the last robot, does not have."""
+        """Return a line for each parameter without effect: of a joint that the model, that of the last robot, does not
+        have, or of a scene that is not there."""
         names = coordinate_joints(model)
-        return [f"parameter {name} is not used: unknown joint, the robot has {listed(names)}"
-                for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names))]
+        lines = [f"parameter {name} is not used: unknown joint, the robot has {listed(names)}"
+                 for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names))]
+        if any(self._node.settings.bumpers) and not self.scenes.asked:
+            lines.append("parameter bumpers is not used: there is no scene; set ground or scene")
+        return lines
 
     def _instrumented(self, robot: Robot) -> Robot | None:
         """Return the robot of the same description with the additional bodies for force-torque sensors; None without

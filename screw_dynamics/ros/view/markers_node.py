@@ -10,6 +10,7 @@ from screw_dynamics.robot import Robot
 from ..endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import Setting
+from ..node.process import arguments
 from ..signals import end
 from . import showing_node
 from .interface import MARKERS
@@ -65,6 +66,7 @@ class MarkersNode(showing_node.ShowingNode):
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run markers_node and return the exit code."""
+    arguments("markers_node", "Markers of a robot for RViz.", args)
     return run(MarkersNode, args=args)
 
 

@@ -18,7 +18,7 @@ from ..node.diagnostics import ERROR, OK, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, listed
 from ..node.log import BoundedLog
 from ..node.parameters import Parameters, Setting
-from ..node.process import ros_process
+from ..node.process import arguments, ros_process
 from ..signals import end
 from .interface import RECORDER
 from .mcap_file import McapFile, free_path
@@ -149,6 +149,7 @@ class RecorderNode(Node):
 def main(args: Sequence[str] | None = None) -> int:
     """Run recorder_node until SIGINT or SIGTERM. Return 0, or 1 if the file cannot be made or the recording is
     incomplete."""
+    arguments("recorder_node", "A recording of a robot's topics.", args)
     node = None
     try:
         with ros_process(args):

@@ -11,6 +11,7 @@ from ..endpoints import STEADY
 from ..node.managed_node import run
 from ..node.parameters import FLOATING_BASE, Setting
 from ..node.preparation import STEPS
+from ..node.process import arguments
 from ..signals import end
 from . import showing_node
 from .interface import VIEW
@@ -85,6 +86,7 @@ def plain(text: str) -> str:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run view_node and return the exit code."""
+    arguments("view_node", "A robot on a web page.", args)
     return run(ViewNode, args=args)
 
 
