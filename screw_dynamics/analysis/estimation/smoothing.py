@@ -76,10 +76,12 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
 
     Segments end where time does not increase, at gaps above window / 2, and before rows in `breaks`. Samples are
     interpolated to a uniform step, the median of those of t, from the `fresh` samples of each signal. Segments shorter
-    than two windows are omitted. degree: of the polynomial in each window. Raises ValueError if a window has fewer than
-    degree + 2 points."""
+    than two windows are omitted. degree: of the polynomial in each window. Raises ValueError if no time increases, or a
+    window has fewer than degree + 2 points."""
     steps = np.diff(t)
-    if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:
+    if len(steps) and (steps <= 0.0).all():
+        raise ValueError(f"t goes from {t[0]:g} to {t[-1]:g} s, but must ascend: sort the rows of all arrays by time")
+    if not len(steps) or np.ptp(t) <= 2.0 * window:
         return
     step = np.median(steps[steps > 0.0])
     points = 2 * round(window / (2.0 * step)) + 1
