@@ -14,6 +14,7 @@ from .unknowns import Unknowns
 
 GUESS = 0.01        # initial guess of the noise, relative to the efforts
 LOST = 0.5          # largest fraction of noise in the information on an observable direction
+MOST = 0.97         # fraction of noise in a direction that is not observable, for an estimate of its bias, at most
 LITTLE = 1e-3       # largest squared component of an observable parameter along unobservable directions
 STEP = 1e-3         # relative step of Stribeck velocities in finite differences
 
@@ -135,7 +136,7 @@ def _without_noise(R, found, unknowns, weight):
 
     It solves (A^T A - C) x = A^T d + C' p: noise adds C to A^T A, and subtracts C' p of known parameters from A^T d.
     In directions V with V^T A^T A V = 1 and V^T C V = diag(share), the correction is V (1 - share)^-1 V^T (C x +
-    C' p)."""
+    C' p). Directions with more than LOST noise are not corrected: their bias is added to the deviations."""
     x, deviations = solved(R)
     C = found.errors(unknowns, weight)
     gain = np.zeros_like(x)
@@ -153,7 +154,9 @@ def _without_noise(R, found, unknowns, weight):
     gain = V @ (np.where(lost, 0.0, factor) * (V.T @ pull))
     along = V[:, lost] * np.linalg.norm(R[:, :-1], axis=0)[:, None]
     hidden = np.sum((along / np.linalg.norm(along, axis=0)) ** 2, axis=1) > LITTLE
-    deviations = np.where(np.isfinite(deviations) & ~hidden, np.linalg.norm(V * factor, axis=1), np.inf)
+    left = V[:, lost] * (V.T @ pull)[lost] / (1.0 - np.minimum(share[lost], MOST))      # bias that is not corrected
+    deviations = np.where(np.isfinite(deviations) & ~hidden, np.linalg.norm(np.hstack([V * factor, left]), axis=1),
+                          np.inf)
     return x + gain, deviations, gain
 
 

@@ -95,8 +95,7 @@ def solved(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Residuals have unit variance; standard deviations are infinite for parameters that are not observable."""
     V, U, hidden = _directions(R)
-    V_shown = np.where(hidden[:, None], 0.0, V)              # squares of the others may overflow
-    return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V_shown, axis=1))
+    return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V, axis=1))
 
 
 def directions(R: np.ndarray) -> np.ndarray:
@@ -107,7 +106,8 @@ def directions(R: np.ndarray) -> np.ndarray:
 def _directions(R):
     """Return the directions V (k, s), A V, and a mask (k,) of the parameters that are not fully observable."""
     A = R[:, :-1]
-    scale = np.maximum(np.linalg.norm(A, axis=0), np.finfo(float).tiny)
+    scale = np.linalg.norm(A, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
     U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
     shown = s > SHARE * s[0]
     return Vt[shown].T / s[shown] / scale[:, None], U[:, shown], np.sum(Vt[~shown] ** 2, axis=0) > SHARE

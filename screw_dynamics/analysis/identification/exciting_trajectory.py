@@ -24,6 +24,7 @@ CRITERIA = "determinant", "condition"
 SLOW = 0.05                             # rad/s or m/s: Coulomb friction has less weight in the criterion below it
 STEP = 1e-5                             # finite-difference step of the free variables, which are about 1
 PENALTY = 100.0                         # weight of squared relative excesses of efforts
+LEAST = 1e-14                           # lower bound of the eigenvalues of the normalized information matrix
 
 
 @dataclass(frozen=True)
@@ -128,9 +129,9 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     starts = rng.standard_normal((STARTS, search.size))
     best = min(starts, key=search.cost)
-    found = scipy.optimize.minimize(search.cost, best, method="L-BFGS-B",
-                                    options={"eps": STEP, "maxiter": checks.whole("iterations", iterations, 0),
-                                             "maxfun": 10 * (iterations + 1) * (search.size + 1)}).x
+    found = scipy.optimize.minimize(search.cost_and_slopes, best, method="L-BFGS-B", jac=True,
+                                    options={"maxiter": checks.whole("iterations", iterations, 0),
+                                             "maxfun": 10 * (iterations + 1)}).x
     trajectory = search.trajectory(found)
     excess = search.excess(*trajectory(search.t))
     if excess.max(initial=0.0) > 1.0:
@@ -190,20 +191,48 @@ class _Search:
         effort = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
         return np.abs(effort).max(axis=0) / self.effort
 
-    def cost(self, x: np.ndarray) -> float:
-        """Return the objective: minus half the logarithm of the determinant, or the logarithm of the condition number,
-        plus a penalty on efforts beyond their limits."""
+    def equations(self, x: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the base regressor along the motion, (N, k), relative to the limits of efforts, and the penalty on
+        efforts beyond them."""
         q, qd, qdd = motion = self.trajectory(x)(self.t)
         Y, n = self.robot.torque_regressor(*motion, friction=self.friction), self.robot.n
         if self.friction:       # smooth sign of friction, for finite differences of the criterion
             Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = qd / np.hypot(qd, SLOW)
-        A = (self.base.columns(Y) / self.scale[:, None]).reshape(-1, len(self.base))
+        over = PENALTY * float(np.sum(np.maximum(self.excess(*motion) / FRACTION - 1.0, 0.0) ** 2))
+        return (self.base.columns(Y) / self.scale[:, None]).reshape(-1, len(self.base)), over
+
+    def judged(self, A: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the criterion of a regressor (N, k) and its derivatives (N, k): minus half the logarithm of the
+        determinant, or the logarithm of the condition number."""
         size = np.linalg.norm(A, axis=0)
         if not size.all():
-            return 1e6
-        G = (A / size).T @ (A / size)
-        over = PENALTY * float(np.sum(np.maximum(self.excess(*motion) / FRACTION - 1.0, 0.0) ** 2))
-        values = np.maximum(np.linalg.eigvalsh(G), 1e-14)
+            return 1e6, np.zeros_like(A)
+        A = A / size
+        values, V = np.linalg.eigh(A.T @ A)
+        shown, values = values > LEAST, np.maximum(values, LEAST)
         if self.criterion == "condition":
-            return 0.5 * float(np.log(values[-1] / values[0])) + over
-        return -0.5 * float(np.sum(np.log(values))) - float(np.sum(np.log(size))) + over
+            value = 0.5 * float(np.log(values[-1] / values[0]))
+            rates = np.zeros_like(values)
+            rates[[0, -1]] = -1.0 / values[0], 1.0 / values[-1]
+        else:
+            value = -0.5 * float(np.sum(np.log(values))) - float(np.sum(np.log(size)))
+            rates = -1.0 / values
+        slopes = A @ (V * (rates * shown) @ V.T)
+        slopes -= A * (np.sum(A * slopes, axis=0) + (self.criterion == "determinant"))
+        return value, slopes / size
+
+    def cost(self, x: np.ndarray) -> float:
+        """Return the objective: the criterion and the penalty."""
+        A, over = self.equations(x)
+        return self.judged(A)[0] + over
+
+    def cost_and_slopes(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the objective and its derivatives: finite differences of the regressor times the derivatives of the
+        criterion, which is factorized once."""
+        A, over = self.equations(x)
+        value, slopes = self.judged(A)
+        found = np.empty_like(x)
+        for i, step in enumerate(STEP * np.eye(len(x))):
+            near, beyond = self.equations(x + step)
+            found[i] = (np.einsum("ij,ij->", slopes, near - A) + beyond - over) / STEP
+        return value + over, found

@@ -19,7 +19,7 @@ from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
-from . import physical
+from . import physical, posterior
 from .base_fit import base_fit, corrected, of_equations
 from .base_parameters import BaseParameters
 from .equations import WINDOW, Equations, checked, equations
@@ -30,10 +30,8 @@ from .misfit import notes as misfits
 from .own_forces import with_found
 from .unknowns import FALLING, Unknowns, unknowns
 
-SPREAD = 1.0            # prior deviation of the logarithms of a link's mass and sizes; of its center, in sizes
 FRICTION_SPREAD = 10.0  # prior deviation of friction and armature, N m s/rad, N m, kg m^2 or the like
 STIFFNESS_SPREAD = 1e9  # prior deviation of stiffness, N m/rad or N/m: practically no prior
-LEAST_FRICTION = 1e-6   # initial value, which must be above the bound 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,12 +292,14 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     e, springs = int(estimated.sum()), len(unknowns.springs)
     last = len(friction) - int(own.sum())
     spread[last - springs:last] = STIFFNESS_SPREAD
-    x, deviations = _fit(R, physical.log_cholesky(unknowns.links), friction, spread)
+    x, deviations, converged = posterior.maximum(R, physical.log_cholesky(unknowns.links), friction, spread)
     shown = np.isfinite(beyond.deviations) & (fit.deviations > 0.0)
     p[estimated] = x[:e]
     deviation[estimated] = deviations[:e] * (beyond.deviations[shown] / fit.deviations[shown]).max(initial=1.0)
     names = velocity_names(model)
     notes = [*notes, *misfits(beyond, names), *(lasting(evidence, rows, names, window) if rows is not None else ())]
+    if not converged:
+        notes.append(f"the fit of the links did not converge in {posterior.STEPS} steps: the best of them is given")
     falling = fit.falling.copy()
     falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
@@ -312,37 +312,3 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     return Identification(found, prior, unknowns.names, p, deviation, unknowns.base, estimated, beyond.deviations,
                           evidence, rows, level, (*notes, *unknowns.notes), falling, fit.falling_deviations,
                           unknowns.springs)
-
-
-def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread: np.ndarray
-         ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the estimated parameters and their standard deviations: the maximum a posteriori estimate.
-
-    R: triangular factor of the weighted equations. The prior of log-Cholesky parameters (links, 10) is normal with
-    SPREAD, lengths relative to the sizes of the link. The prior of friction and stiffness, which are >= 0, is normal
-    too."""
-    m = prior.size
-    A, d = R[:, :-1], R[:, -1]
-    spread = np.full_like(prior, SPREAD)
-    spread[:, 4:] *= np.exp(prior[:, 1:4].mean(axis=1, keepdims=True))
-    x0 = np.append(prior, np.maximum(friction, LEAST_FRICTION))
-    pull = 1.0 / np.append(spread, friction_spread)
-    lower = np.append(np.full(m, -np.inf), np.zeros(len(friction)))
-
-    def parameters(x):
-        return np.append(physical.of_log_cholesky(x[:m].reshape(-1, COUNT)), x[m:])
-
-    def rates(x):
-        return scipy.linalg.block_diag(*physical.of_log_cholesky_derivative(x[:m].reshape(-1, COUNT)),
-                                       np.eye(len(friction)))
-
-    def residuals(x):
-        return np.append(A @ parameters(x) - d, pull * (x - x0))
-
-    def jacobian(x):
-        return np.vstack([A @ rates(x), np.diag(pull)])
-    with np.errstate(over="ignore", invalid="ignore"):      # from trial steps that are too long, which are rejected
-        x = scipy.optimize.least_squares(residuals, x0, jacobian, bounds=(lower, np.inf), x_scale="jac", ftol=1e-12,
-                                         xtol=1e-12, gtol=1e-12, max_nfev=500).x
-    s, Vt = np.linalg.svd(jacobian(x), full_matrices=False)[1:]
-    return parameters(x), np.linalg.norm(rates(x) @ (Vt.T / s), axis=1)

@@ -104,13 +104,32 @@ def of_log_cholesky(theta: ArrayLike) -> np.ndarray:
     return of_pseudo_inertia(size**2 * U @ U.swapaxes(-1, -2))
 
 
-def of_log_cholesky_derivative(theta: ArrayLike) -> np.ndarray:
-    """Return the derivatives (..., 10, 10) of `of_log_cholesky`; column k is with respect to theta_k."""
+def _factor_derivative(theta):
+    """Return U / e^alpha, e^alpha (..., 1, 1), and the derivatives (..., 10, 4, 4) of U over e^alpha."""
     theta = checks.real_numbers("theta", theta, COUNT).astype(float)
     U, size = _factor(theta)
     dU = np.zeros((*theta.shape[:-1], COUNT, 4, 4))
     dU[..., 0, :, :] = U
     dU[..., 1 + _DIAGONAL, _DIAGONAL, _DIAGONAL] = np.exp(theta[..., 1:4])
     dU[(..., np.arange(4, COUNT), *_ABOVE)] = 1.0
+    return U, size, dU
+
+
+def of_log_cholesky_derivative(theta: ArrayLike) -> np.ndarray:
+    """Return the derivatives (..., 10, 10) of `of_log_cholesky`; column k is with respect to theta_k."""
+    U, size, dU = _factor_derivative(theta)
     half = size[..., None]**2 * dU @ U[..., None, :, :].swapaxes(-1, -2)
     return of_pseudo_inertia(half + half.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def of_log_cholesky_second_derivative(theta: ArrayLike) -> np.ndarray:
+    """Return the second derivatives (..., 10, 10, 10) of `of_log_cholesky`; [k, i, j] is that of parameter k with
+    respect to theta_i and theta_j."""
+    U, size, dU = _factor_derivative(theta)
+    ddU = np.zeros((*dU.shape[:-3], COUNT, COUNT, 4, 4))
+    ddU[..., 0, :, :, :] = ddU[..., :, 0, :, :] = dU
+    ddU[..., 1 + _DIAGONAL, 1 + _DIAGONAL, :, :] = dU[..., 1 + _DIAGONAL, :, :]
+    half = dU[..., :, None, :, :] @ dU[..., None, :, :, :].swapaxes(-1, -2) + ddU @ U[..., None, None, :, :].swapaxes(
+        -1, -2)
+    half *= size[..., None, None]**2
+    return np.moveaxis(of_pseudo_inertia(half + half.swapaxes(-1, -2)), -1, -3)

@@ -6,6 +6,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.identification import base_parameters, exciting_trajectory
+from screw_dynamics.analysis.identification.exciting_trajectory import _Search
 from support.real_robots import real_robot
 
 pytestmark = pytest.mark.slow
@@ -54,6 +55,22 @@ def test_it_shows_more_than_it_did_at_the_start_within_the_limits(arm, criterion
     tightest = np.max([np.abs(qd).max(axis=0) / options["velocity"], np.abs(qdd).max(axis=0) / 3.0,
                        np.abs(q - best.center).max(axis=0) / (model.upper - best.center)], axis=0)
     assert (tightest > 0.5).all()                                               # and come near one of them
+
+
+@pytest.mark.parametrize("criterion", ["determinant", "condition"])
+@pytest.mark.parametrize("friction", [True, False])
+def test_derivatives_of_the_objective_are_its_own(arm, rng, criterion, friction):
+    """By central differences, for heavy links, whose efforts have a penalty."""
+    heavy = arm.with_payload("wrist_3_link", 40.0)
+    lower, upper = arm.model.lower, arm.model.upper
+    search = _Search(heavy, 6.0, 3, (lower, upper, np.ones(6), 2.0 * np.ones(6)), base_parameters(heavy, friction),
+                     friction, criterion)
+    x, h = rng.standard_normal(search.size), 1e-5
+    assert search.equations(x)[1] > 0.1
+    value, found = search.cost_and_slopes(x)
+    expected = [(search.cost(x + h * e) - search.cost(x - h * e)) / (2.0 * h) for e in np.eye(len(x))]
+    assert value == pytest.approx(search.cost(x))
+    np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
 
 
 def test_what_cannot_be_is_refused(arm):

@@ -44,15 +44,17 @@ def test_log_cholesky_parameters_are_coordinates_of_all_bodies(rng):
     np.testing.assert_allclose(physical.log_cholesky(physical.of_log_cholesky(anything)), anything, atol=1e-9)
 
 
-def test_derivative_by_log_cholesky_parameters(rng):
+@pytest.mark.parametrize("of, derivative", [
+    (physical.of_log_cholesky, physical.of_log_cholesky_derivative),
+    (physical.of_log_cholesky_derivative, physical.of_log_cholesky_second_derivative)])
+def test_derivatives_by_log_cholesky_parameters(rng, of, derivative):
     theta, h = rng.normal(size=(3, 10)), 1e-3
 
     def slope(k, step):
         e = step * np.eye(10)[k]
-        return (physical.of_log_cholesky(theta + e) - physical.of_log_cholesky(theta - e)) / (2.0 * step)
+        return (of(theta + e) - of(theta - e)) / (2.0 * step)
     expected = np.stack([(4.0 * slope(k, h / 2) - slope(k, h)) / 3.0 for k in range(10)], axis=-1)
-    found = physical.of_log_cholesky_derivative(theta)
-    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(derivative(theta), expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_the_nearest_body_of_what_no_body_has(rng):
