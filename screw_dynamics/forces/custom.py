@@ -62,9 +62,22 @@ class Custom(Element):
         return [[0.0, 0.0, float(len(p)), *p]]
 
     def address(self, of_duals: bool) -> int:
-        """Return the address of the function for numbers, or for dual numbers, compiled at its first use.
+        """Compile the function at its first use, and return its address.
 
-        Raises ValueError if Numba cannot compile it.
+        Parameters
+        ----------
+        of_duals : bool
+            True for the function of dual numbers, which has derivatives, False for that of numbers.
+
+        Returns
+        -------
+        int
+            Address of ``form_of_function``.
+
+        Raises
+        ------
+        ValueError
+            If Numba cannot compile the function. The message has the line and the reason.
         """
         return _address(self.function, of_duals)
 
