@@ -227,7 +227,8 @@ def test_batches_of_what_few_call(pair):
     pair.near(lambda r: r.inverse_dynamics_derivatives(q, qd, x))
     pair.near(lambda r: r.forward_dynamics_derivatives(q, qd, x), 1e-9)
     pair.near(lambda r: r.inverse_dynamics_time_derivatives(q, qd, x, qd, x), 1e-11)
-    pair.near(lambda r: r.rollout(q, qd, x[:, None], dt=1e-3, steps=20, integrator="variational", limits=False)[2], 1e-9)
+    pair.near(lambda r: r.rollout(q, qd, x[:, None], dt=1e-3, steps=20, integrator="variational",
+                                  limits=False)[2], 1e-9)
 
 
 @pytest.mark.slow
