@@ -211,8 +211,7 @@ class Definitions:
         if (module, first) in self._bound:
             yield from self._bound[module, first]
         elif (module, first) not in seen:
-            imports = self.modules[module].imports.get(first, ())
-            for target in imports or [f"{module}.{first}"] * (f"{module}.{first}" in self.modules):
+            for target in self.modules[module].imports.get(first, ()):
                 yield from self._defined(f"{target}.{rest}" if rest else target, seen | {(module, first)})
 
     def _defined(self, name, seen):

@@ -109,9 +109,11 @@ def test_imports_within_functions_names_in_strings_and_whole_modules_count():
 
 def test_what_an_import_registers_counts_for_the_modules_that_import_it():
     files = {"screws/b": "@infix('@')\ndef times(a, b):\n    return g\ng = 2\n@kernel\ndef plain(): pass",
-             "screws/c": "from .b import g\nfor name in []:\n    register(name)",
+             "screws/c": "from .b import g\nfor name in []:\n    register(name)\ng.of = h = negated\n"
+                         "def negated(): pass",
              "forces/a": "from ..screws.c import g\ndef f(): pass", "model/m": "def f(): pass"}
-    assert reached("forces.a", "f", files) == {"forces.a.f", "screws.b.times", "screws.b.g", "screws.c.name"}
+    assert reached("forces.a", "f", files) == {"forces.a.f", "screws.b.times", "screws.b.g", "screws.c.name",
+                                               "screws.c.h", "screws.c.negated"}
     assert reached("model.m", "f", files) == {"model.m.f"}
 
 
