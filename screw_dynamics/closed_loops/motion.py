@@ -52,9 +52,9 @@ def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: n
     """Return the LoopMotion from initial states, broadcast to common leading axes. Ranks are those of closed
     configurations: at the start of each step, or of the first step if later ones are not closed."""
     robot = constraints.robot
-    _warn_of_start(constraints, q0, qd0)
     found = rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
                              forces=forces)
+    _warn_of_start(constraints, q0, qd0)
     t, q, qd = found[:3]
     _check(constraints, dt, t, q, qd)
     if found.left:

@@ -281,6 +281,7 @@ def test_wrong_arguments_are_named(drawn, built):
         sd.identify(drawn, t, q, tau[:, :3])
 
 
+@pytest.mark.slow
 def test_a_robot_at_rest_shows_its_weight_alone():
     arm, q, t = sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), np.array([0.1, 0.2, 0.1]), 0.005 * np.arange(4001)
     tau = arm.with_payload("gripper", 0.5).gravity_torque(q)
