@@ -79,7 +79,7 @@ class Custom(Element):
         ValueError
             If Numba cannot compile the function. The message has the line and the reason.
         """
-        return _address(self.function, of_duals)
+        return _address(self.function, of_duals, fingerprint(self.function).key)
 
 
 def check(function: Callable) -> FunctionType:
@@ -98,20 +98,21 @@ def check(function: Callable) -> FunctionType:
 
 
 @lru_cache(64)
-def _address(function, of_duals):
+def _address(function, of_duals, key):
+    """Return the address of a function with this hash, which is another one when a constant that it reads is."""
     python = check(function)
     if PLAIN:
         return address(SimpleNamespace(entry_point=lambda t, q, qd, p, tau: returns_nothing(
             python(t=t, q=q, qd=qd, p=p, tau=tau), f"force {python.__qualname__}")))
     try:
-        return address_of(form_of_function(function, of_duals))
+        return address_of(form_of_function(function, of_duals, key))
     except Exception as error:                          # Numba has its own errors
         raise ValueError(why_not_compiled(function, error)) from error
 
 
-def form_of_function(function: Callable, of_duals: bool) -> Form:
+def form_of_function(function: Callable, of_duals: bool, key: str | None) -> Form:
     """Return the form native(t, q, qd, p, tau, nq, n, count) of a user-defined function on numbers or dual numbers:
-    addresses, except the time and the counts of numbers."""
+    addresses, except the time and the counts of numbers. key: the hash of the function, or None."""
     like, name = no_derivatives if of_duals else number, function.__name__
 
     def call(t, q, qd, p, tau):
@@ -119,7 +120,7 @@ def form_of_function(function: Callable, of_duals: bool) -> Form:
 
     overload(call)(lambda t, q, qd, p, tau: _call_of(function))
 
-    @compiled(f"force {name}" + ", derivatives" * of_duals, key=fingerprint(function).key)
+    @compiled(f"force {name}" + ", derivatives" * of_duals, key=key)
     def native(t, q, qd, p, tau, nq, n, count):
         zero = like()
         call(t, read_only(array_at(zero, q, (nq,))), read_only(array_at(zero, qd, (n,))),

@@ -157,7 +157,8 @@ class ForceSum:
         s = int(self.p[HEADER + 1 + 2 * self._laws.index(Custom.law)])
         for element in self.elements:
             if isinstance(element, Custom):
-                self.p[s + which] = element.address(which == OF_DUALS)
+                if self.p[s + which] == 0.0:
+                    self.p[s + which] = element.address(which == OF_DUALS)
                 s += FUNCTION + int(self.p[s + COUNT])
 
     def __bool__(self):

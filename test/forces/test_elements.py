@@ -242,6 +242,21 @@ print(total.efforts([0.5, 0.1], [0.0, 0.0]), "numba" in sys.modules)""")
     assert said[1] == "[2. 0.] False\n" and said[0] in ("[2. 0.] True\n", said[1])
 
 
+GAIN = 1.0
+
+
+def gained(t, q, qd, p, tau):
+    tau[0] = GAIN * q[0]
+
+
+def test_a_function_whose_constant_has_changed_is_another(monkeypatch):
+    """Numba takes globals for constants."""
+    for gain in 1.0, 3.0, 1.0:
+        monkeypatch.setitem(globals(), "GAIN", gain)
+        total = sum_of(one_joint(), forces.Custom(gained))
+        assert total.efforts([0.5], [0.0]) == 0.5 * gain
+
+
 def test_a_copy_of_a_sum_finds_addresses_of_functions_anew():
     """Those of another process lead nowhere."""
     total = sum_of(one_joint(), forces.Custom(pulls, (3.0,)))
