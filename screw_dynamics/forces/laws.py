@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.compiled.native import at, attempt, fail, function_at, read_only, zeros_like
-from screw_dynamics.numba_internals.compiler import overload
+from screw_dynamics.compiled.native import at, function_at, read_only, zeros_like
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, numba_calls, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
@@ -255,14 +255,23 @@ def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
     return add, account
 
 
+@intrinsic
+def call_and_raise(typing: Any, where: Any, arguments: Any) -> tuple:
+    """Call the function at an address with a tuple of arguments, and raise what it raises."""
+    def build(context, builder, signature, args):
+        kinds = [types.unliteral(kind) for kind in signature.args[1]]
+        status = numba_calls.call_at(context, builder, args[0], kinds, cgutils.unpack_tuple(builder, args[1]))
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+    return types.void(types.intp, arguments), build
+
+
 @noinline
 def call_function(p: np.ndarray, s: int, which: int, t: float, q: Any, qd: Any, tau: Any) -> None:
     """Call the function of the element at s, OF_NUMBERS or OF_DUALS, for one state. It sets tau, and may raise."""
-    failure = np.zeros(2, np.int64)
-    attempt(int(p[s + which]), (t, at(q), at(qd), at(p) + 8 * (s + FUNCTION), at(tau), len(q), len(qd),
-                                int(p[s + COUNT])), failure)
-    if failure[0] != 0:
-        fail(failure[0], failure[1])
+    call_and_raise(int(p[s + which]), (t, at(q), at(qd), at(p) + 8 * (s + FUNCTION), at(tau), len(q), len(qd),
+                                       int(p[s + COUNT])))
 
 
 def set_efforts(p: np.ndarray, s: int, t: Any, q: Any, qd: Any, tau: Any) -> None:
@@ -278,14 +287,16 @@ def _set_efforts(p, s, t, q, qd, tau):
         return lambda p, s, t, q, qd, tau: call_function(p, s, which, t, q, qd, tau)
 
     def each(p, s, t, q, qd, tau):
-        x, v, u = np.empty(len(q)), np.empty(len(qd)), np.empty(len(qd))
+        n, nq = len(qd), len(q)
+        memory = np.empty(nq + 2 * n)
+        x, v, u = memory[:nq], memory[nq:nq + n], memory[nq + n:]
         for place in range(WIDTH):
-            for k in range(len(q)):
+            for k in range(nq):
                 x[k] = extract(q[k], place)
-            for k in range(len(qd)):
+            for k in range(n):
                 v[k], u[k] = extract(qd[k], place), 0.0
             call_function(p, s, OF_NUMBERS, extract(t, place), x, v, u)
-            for k in range(len(qd)):
+            for k in range(n):
                 tau[k] = insert(tau[k], place, u[k])
     return each
 
