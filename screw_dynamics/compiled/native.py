@@ -74,6 +74,19 @@ def _compiled_call(where, arguments):
     return lambda where, arguments: _native_call(where, arguments)
 
 
+@intrinsic
+def call_and_raise(typing: Any, where: Any, arguments: Any) -> tuple:
+    """Call the function at an address with a tuple of arguments, in compiled code. The function returns nothing; the
+    caller raises what it raises."""
+    def build(context, builder, signature, args):
+        status = _call(context, builder, args[0], signature.args[1], args[1])
+        with cgutils.if_unlikely(builder, status.is_error):
+            details = builder.ptrtoint(status.excinfoptr, cgutils.intp_t)
+            numba_calls.raise_from(context, builder, status.code, details)
+        return context.get_dummy_value()
+    return types.void(types.intp, arguments), build
+
+
 def attempt(where: int, arguments: tuple, failure: np.ndarray) -> None:
     """Call the function at an address. If it raises, failure[0] becomes nonzero: see `fail`. failure: int64 (2,). In
     plain Python the exception propagates."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.compiled.native import at, function_at, read_only, zeros_like
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, numba_calls, overload, types
+from screw_dynamics.compiled.native import at, call_and_raise, function_at, read_only, zeros_like
+from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
@@ -253,18 +253,6 @@ def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
             else:
                 out[GIVEN] += dot(found.wrench, V[j]) - dot(found.wrench, V[i]) + found.lost
     return add, account
-
-
-@intrinsic
-def call_and_raise(typing: Any, where: Any, arguments: Any) -> tuple:
-    """Call the function at an address with a tuple of arguments, and raise what it raises."""
-    def build(context, builder, signature, args):
-        kinds = [types.unliteral(kind) for kind in signature.args[1]]
-        status = numba_calls.call_at(context, builder, args[0], kinds, cgutils.unpack_tuple(builder, args[1]))
-        with cgutils.if_unlikely(builder, status.is_error):
-            context.call_conv.return_status_propagate(builder, status)
-        return context.get_dummy_value()
-    return types.void(types.intp, arguments), build
 
 
 @noinline

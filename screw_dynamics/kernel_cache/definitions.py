@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 NAME = Path(__file__).parents[1].name
 # Decorators that register nothing: a definition counts only where its name is used. All others may have an effect on
 # code that does not name the definition, as that of an operator does.
-PLAIN_DECORATORS = {"cache", "compiled", "contextmanager", "dataclass", "extends", "form_of", "kernel", "lazy",
-                    "linear", "lru_cache", "noinline", "remade", "singledispatch", "value", "wraps"}
+PLAIN_DECORATORS = {"cache", "compiled", "contextmanager", "dataclass", "extends", "form_of", "intrinsic", "kernel",
+                    "lazy", "linear", "lru_cache", "noinline", "remade", "singledispatch", "value", "wraps"}
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
