@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, noinline, numba_arrays, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN
@@ -25,8 +25,7 @@ def function(form: Form) -> Callable[..., int]:
     integer, or 0 if the form returns nothing. If compiled, it raises TypeError for other arguments, and for arrays of
     other dimensions, types or flags."""
     if PLAIN:
-        run = prepare(*form).entry_point
-        return lambda *arguments: run(*arguments) or 0
+        return lambda *arguments: form.compiled(*arguments) or 0
     kinds = "".join(KINDS.get(kind, "a") for kind in form.signature)
     run = kernel(form_of_words(form), kinds, form.compiled.nogil)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.kernel_cache.cache import Form
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN, null
@@ -18,21 +18,16 @@ from screw_dynamics.numbers.values import PLAIN, null
 _plain: list = [None]       # the functions with addresses in plain Python; address 0 is no function
 
 
-def address(compile_result: Any) -> int:
-    """Return the address of a compiled function, for `call` and `attempt`. Its code lives as long as the dispatcher
-    that compiled it."""
-    if PLAIN:
-        _plain.append(compile_result.entry_point)
-        return len(_plain) - 1
-    return numba_calls.address_of(compile_result)
+def plain_address(function: Callable) -> int:
+    """Return the address of a function in plain Python, for `call` and `attempt`."""
+    _plain.append(function)
+    return len(_plain) - 1
 
 
 @cache
 def address_of(form: Form) -> int:
-    """Return the address of the compiled function of a form, which lives as long as the process. The code is that of a
-    shared object or, if there can be none, of Numba's compilation in this process."""
-    found = 0 if PLAIN else shared_objects.address_of(form)
-    return found or address(prepare(*form))
+    """Return the address of the compiled function of a form, which lives as long as the process."""
+    return plain_address(form.compiled) if PLAIN else shared_objects.address_of(form)
 
 
 @cache

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import ClassVar
 
 from screw_dynamics.compiled.entry import number
-from screw_dynamics.compiled.native import address, address_of, array_at, read_only
+from screw_dynamics.compiled.native import address_of, array_at, plain_address, read_only
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
@@ -102,8 +102,8 @@ def _address(function, of_duals, key):
     """Return the address of a function with this hash, which is another one when a constant that it reads is."""
     python = check(function)
     if PLAIN:
-        return address(SimpleNamespace(entry_point=lambda t, q, qd, p, tau: returns_nothing(
-            python(t=t, q=q, qd=qd, p=p, tau=tau), f"force {python.__qualname__}")))
+        return plain_address(lambda t, q, qd, p, tau: returns_nothing(python(t=t, q=q, qd=qd, p=p, tau=tau),
+                                                                      f"force {python.__qualname__}"))
     try:
         return address_of(form_of_function(function, of_duals, key))
     except Exception as error:                          # Numba has its own errors

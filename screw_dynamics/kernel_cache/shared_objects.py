@@ -1,7 +1,8 @@
-"""Kernels as shared objects: built once by Numba and the platform's C compiler, and loaded without Numba.
+"""Kernels as files: built once by Numba and the platform's C compiler, and loaded without Numba.
 
-A kernel that is called by its address is an ordinary shared object with one symbol. If there is no C compiler, or the
-code calls more than the C library and runtime.c, Numba makes machine code in each process: cache.py."""
+A kernel is called by its address. Its file is an ordinary shared object with one symbol, or an object file that LLVM
+loads, if there is no C compiler or if the code calls functions of Numba. Only code that refers to objects of a process
+is in no file."""
 import ctypes
 import os
 import shlex
@@ -9,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
 
-from screw_dynamics.numba_internals import tested
-from screw_dynamics.numba_internals.compiler import lock, start, types_of
+from screw_dynamics.numba_internals import dispatchers
+from screw_dynamics.numba_internals.compiler import is_sound, lock, start, types_of
 
 from . import store
 from .cache import Form, compiling, file_name
@@ -35,48 +38,74 @@ def linker() -> list[str] | None:
 
 
 def address_of(form: Form) -> int:
-    """Return the address of a kernel, which is built if it is missing; 0 if it cannot be built."""
-    file = file_of(form)
-    if file is not None:
-        return _address(file)
-    name = next(iter(_names(form)), None)
-    if name is None or not sys.platform.startswith("linux"):
-        return 0
-    if not linker():
-        store.say_once("there is no C compiler: Numba makes machine code of kernels, and is imported to load it")
-        return 0
+    """Return the address of a kernel, which is loaded or built. Its code lives as long as the process."""
+    found = _loaded(form)
+    if found:
+        return found
     start()
     with lock:
-        if not tested.in_use() or form.is_kept:     # the code is in Numba's form
-            return 0
+        if not is_sound():
+            return dispatchers.address_of(form.compiled.function, types_of(form.signature))
+        name = next(iter(_names(form)), None)
         with compiling(form.compiled, name):
-            file = file_of(form)                    # another process or thread may have been first
-            return _built(form, name) if file is None else _address(file)
+            return _loaded(form) or _built(form, name)      # another process or thread may have been first
 
 
 def is_kept(form: Form) -> bool:
     """Return True if the kernel's code is in the cache."""
-    return file_of(form) is not None or form.is_kept
+    return next(_files(form), None) is not None
 
 
 def file_of(form: Form) -> Path | None:
-    """Return the trusted file of a kernel; None if there is none."""
-    return next((found[0] for name in _names(form) if (found := store.found(name, store.SHARED_OBJECT))), None)
+    """Return the trusted shared object of a kernel; None if there is none."""
+    return next((path for path, _ in _files(form) if path.suffix == ".so"), None)
+
+
+def _files(form):
+    """Yield the path and the data of each trusted file of a kernel, the best first."""
+    names = _names(form)
+    for suffix in store.SHARED_OBJECT, store.OBJECT:
+        yield from (found for name in names if (found := store.found(name, suffix)))
 
 
 def _names(form):
     """Return the names of files that may hold a kernel, those of the best instruction level first. A user's function
     contains Numba's implementations of NumPy functions, so that the versions of Numba and llvmlite count."""
     versions = ()
-    if form.compiled.key:
+    if form.compiled.key or not levels():
         from importlib.metadata import PackageNotFoundError, version  # takes as long as all of kernel_cache to import
 
         try:
             versions = version("numba"), version("llvmlite")
         except PackageNotFoundError:
             return []
-    names = [file_name(form.compiled, form.signature, level, *versions) for level in levels()]
+    names = [file_name(form.compiled, form.signature, level, *versions) for level in levels() or _target()]
     return [name for name in names if name is not None]
+
+
+@cache
+def _target():
+    """Return the processor and the settings for which Numba compiles, in place of levels; () if they are not known."""
+    start()
+    if not is_sound():
+        return ()
+    from screw_dynamics.numba_internals import objects
+
+    return (objects.target(),)
+
+
+def _loaded(form):
+    """Return the address of a kernel from its file; 0 if there is no file, or if the system cannot load it."""
+    for path, data in _files(form):
+        if path.suffix == ".so":
+            if found := _address(path):
+                return found
+        elif is_sound():
+            from screw_dynamics.numba_internals import objects
+
+            with suppress(Exception):           # an unpickled constant may raise anything
+                return objects.load(objects.from_bytes(data), form.compiled.is_users)
+    return 0
 
 
 def _address(path):
@@ -84,32 +113,49 @@ def _address(path):
     try:
         return ctypes.cast(ctypes.CDLL(str(path.resolve())).kernel, ctypes.c_void_p).value
     except OSError as error:
-        store.say_once(f"kernels in {path.parent} cannot be loaded, and every process compiles them: {error}")
+        store.say_once(f"kernels in {path.parent} cannot be loaded as shared objects: {error}")
         return 0
 
 
 def _built(form, name):
-    """Build a kernel and store it if possible. Return its address; 0 if it cannot be built."""
-    from screw_dynamics.numba_internals.objects import object_of
+    """Build a kernel, store it if possible, and return its address."""
+    from screw_dynamics.numba_internals import objects
 
-    data = object_of(form.compiled.function, types_of(form.signature), levels()[0])
-    if data is None:
-        return 0
+    built = objects.object_of(form.compiled.function, types_of(form.signature), next(iter(levels()), None))
+    may_keep = name is not None and are_as_imported()
+    if built.is_linkable and sys.platform.startswith("linux") and (whole := _linked(built.data)):
+        kept = store.keep(name, whole, store.SHARED_OBJECT) if may_keep else None
+        with nullcontext(kept) if kept else _temporary(whole) as path:
+            if found := _address(path):
+                return found
+    if may_keep and (content := built.to_bytes()):
+        store.keep(name, content, store.OBJECT)
+    return objects.load(built, not built.is_linkable)
+
+
+def _linked(data):
+    """Return the shared object that is linked from the data of an object file; None if that fails."""
+    compiler = linker()
+    if not compiler:
+        store.say_once("there is no C compiler: Numba is imported to load kernels")
+        return None
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            whole = _linked(data, Path(folder))
-            kept = store.keep(name, whole.read_bytes(), store.SHARED_OBJECT) if are_as_imported() else None
-            return _address(kept or whole)
+        with _temporary(data) as part:
+            whole = part.with_suffix(".so")
+            command = [*compiler, "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, part, RUNTIME,
+                       "-lm"]
+            subprocess.run(command, check=True, capture_output=True, text=True, errors="replace")
+            return whole.read_bytes()
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", "").strip() or error
-        store.say_once(f"kernels cannot be linked, and every process compiles them: {reason}")
-        return 0
+        store.say_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
+        return None
 
 
-def _linked(data, folder):
-    """Return the shared object that is linked from the data of an object file, in a folder."""
-    parts, whole = folder / "kernel.o", folder / "kernel.so"
-    parts.write_bytes(data)
-    command = [*linker(), "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, parts, RUNTIME, "-lm"]
-    subprocess.run(command, check=True, capture_output=True, text=True, errors="replace")
-    return whole
+@contextmanager
+def _temporary(data):
+    """Give a temporary file with this data."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.o")
+        path.write_bytes(data)
+        yield path

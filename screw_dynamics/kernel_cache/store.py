@@ -15,10 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-SUFFIX = ".kernel"      # of Numba's compile results
 SHARED_OBJECT = ".kernel.so"
+OBJECT = ".kernel.o"
 SOURCES = ".sources"    # of the hashes in dependencies.py
 PARSED = ".parsed"      # of what they are made from, which only serves after an edit
+LOCK, TEMPORARY = ".kernel.lock", ".kernel.tmp"
+FORMER = ".kernel"      # of earlier versions
 UNUSED = 60 * 86400     # s: a file that no process has loaded for this long is removed
 PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -41,7 +43,7 @@ class Folder:
     def __init__(self, path: Path, owners: set[int]):
         self.path, self._owners = path, owners
 
-    def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
+    def read(self, name: str, suffix: str) -> bytes | None:
         """Return the data of a name; None if there is no such file, or if it is damaged or not trusted."""
         with suppress(OSError), open(self.file(name, suffix), "rb") as file:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
@@ -56,11 +58,11 @@ class Folder:
                 return data
         return None
 
-    def write(self, name: str, data: bytes, suffix: str = SUFFIX) -> Path:
+    def write(self, name: str, data: bytes, suffix: str) -> Path:
         """Write a file atomically, and remove files that are unused for long. Raises OSError if the file cannot be
         written."""
         self._make()
-        handle, temporary = tempfile.mkstemp(dir=self.path, suffix=f"{SUFFIX}.tmp")
+        handle, temporary = tempfile.mkstemp(dir=self.path, suffix=TEMPORARY)
         try:
             with open(handle, "wb") as file:
                 os.fchmod(handle, 0o644)
@@ -80,7 +82,7 @@ class Folder:
         """Let processes that are about to write the same file take turns, for PATIENCE at most."""
         try:
             self._make()
-            lock = open(f"{self.file(name)}.lock", "w")
+            lock = open(self.file(name, LOCK), "w")
         except OSError:                                         # no folder to write to: no turns
             yield
             return
@@ -102,15 +104,15 @@ class Folder:
         files = self._files()
         for file in files:
             file.unlink(missing_ok=True)
-        return sum(file.name.endswith((SUFFIX, SHARED_OBJECT)) for file in files)
+        return sum(file.name.endswith((SHARED_OBJECT, OBJECT)) for file in files)
 
-    def file(self, name: str, suffix: str = SUFFIX) -> Path:
+    def file(self, name: str, suffix: str) -> Path:
         """Return the path of a file, which need not exist."""
         return self.path / f"{name}{suffix}"
 
     def _files(self):
         """Return the files that this class has written into the folder."""
-        return [file for suffix in (SUFFIX, SHARED_OBJECT, SOURCES, PARSED, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
+        return [file for suffix in (SHARED_OBJECT, OBJECT, SOURCES, PARSED, LOCK, TEMPORARY, FORMER)
                 for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):

@@ -23,12 +23,6 @@ def recognize(kind: type) -> None:
         return cpu_target.typing_context.resolve_value_type(x.made)
 
 
-@required("call compiled functions at their addresses")
-def address_of(result: Any) -> int:
-    """Return the address of the function of a compile result. It lives as long as the dispatcher that compiled it."""
-    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-
-
 class _Details(ctypes.Structure):
     """The description of an exception that a compiled function returns: Numba's excinfo_t."""
 

@@ -107,6 +107,11 @@ def _make_declarations():
             raise
 
 
+def is_sound() -> bool:
+    """Return True if kernels are compiled by the compilers of this package, False if by Numba's own: see tested.py."""
+    return bool(_pipelines.CALLEE) and import_module("screw_dynamics.numba_internals.linking").are_sound()
+
+
 def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return Numba types of arguments, from types or from their names, such as ws.numbers_type(1, dtype="int64")."""
     scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}

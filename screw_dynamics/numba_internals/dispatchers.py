@@ -1,5 +1,6 @@
 """Dispatchers of jitted functions."""
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from .tested import required
@@ -20,7 +21,18 @@ def may_compile(jitted: Any) -> bool:
     return jitted._can_compile
 
 
-def let_compile(jitted: Any, allowed: bool) -> None:
-    """Make a dispatcher compile for new argument types, or raise TypeError. Its method disable_compile requires an
-    existing signature."""
-    jitted._can_compile = allowed
+@required("call compiled functions at their addresses")
+def address_of(function: Callable, signature: tuple) -> int:
+    """Compile a function for arguments of these Numba types in Numba's own way, and return its address."""
+    import numba
+
+    from .compiler import FLAGS
+
+    jitted = numba.njit(**FLAGS)(function)
+    jitted.compile(signature)
+    _compiled.append(jitted)
+    result = jitted.overloads[signature]
+    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+_compiled: list = []        # machine code lives as long as its dispatcher

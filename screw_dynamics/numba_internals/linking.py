@@ -1,12 +1,11 @@
-"""Compilers of functions that only compiled code calls, and of entry points, which call these.
+"""Compilers of functions that only compiled code calls.
 
 Numba compiles each function as if Python called it: it optimizes the code, makes machine code, and links the code into
 the callers, where it is optimized again. Here the code of a function that only compiled code calls stays as it is
-lowered. An entry point links all functions that it calls, directly or not, and the whole is optimized once. That takes
-two thirds of the time, and the result is as fast.
+lowered. A kernel links all functions that it calls, directly or not, and the whole is optimized once: see objects.py.
+That takes two thirds of the time, and the result is as fast.
 
 Mutually recursive functions cannot be compiled this way."""
-import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -79,12 +78,6 @@ class Whole(JITCodeLibrary):
             module.link_in(library.alone() if isinstance(library, Callee) else library._get_module_for_linking(),
                            preserve=True)
         self._linking_libraries = []
-        # Functions that are not inlined are internal. Names of functions that Numba compiles in its own way are unique
-        # in one process only, while files of machine code come from several. The loader would take one function for all
-        # of the same name.
-        for function in module.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
-                function.linkage = "internal"
         super().finalize()
 
     def _optimize_final_module(self):
@@ -115,12 +108,6 @@ def callers_first(libraries: Iterable[CodeLibrary]) -> Iterator[CodeLibrary]:
                 order.append(library)
     visit(libraries)
     return reversed(order)
-
-
-def rename(state: StateDict) -> None:
-    """Give a function a machine-code name that is unique across processes. Numba numbers functions from the same start
-    in each process, and the address of a loaded function is looked up by its name alone."""
-    state.func_ir.func_id.unique_id = secrets.randbits(64)
 
 
 class References(NRTContext):
@@ -185,7 +172,6 @@ class CalleeLowering(Lowering):
 
     def run_pass(self, state: StateDict) -> bool:
         """Lower a function. Its key must be callable by Python, but has no address."""
-        rename(state)
         state.library = library = Callee(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -194,20 +180,6 @@ class CalleeLowering(Lowering):
         state.targetctx.insert_user_function(key, lowered.fndesc, [library])
         state["cr"] = lowered._replace(cfunc=key)
         return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class EntryLowering(Lowering):
-    """A pass that lowers a function into a Whole, which can be stored on disk."""
-
-    _name = "entry_lowering"
-
-    def run_pass(self, state: StateDict) -> bool:
-        """Lower a function into a Whole."""
-        rename(state)
-        state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        return super().run_pass(state)
 
 
 class _WithLowering(Compiler):
@@ -219,7 +191,7 @@ class _WithLowering(Compiler):
     def define_pipelines(self) -> list[PassManager]:
         """Return Numba's passes, with its lowering replaced if the replacement works."""
         passes, = super().define_pipelines()
-        if not _are_sound():
+        if not are_sound():
             return [passes]
         passes.add_pass_after(self.lowering, NativeLowering)
         passes.passes = [(kind, text) for kind, text in passes.passes if kind.__name__ not in self.unused]
@@ -239,24 +211,19 @@ class CalleeCompiler(UsersCompiler):
     unused = UsersCompiler.unused | UNUSED
 
 
-class EntryCompiler(_WithLowering):
-    """A compiler of an entry point."""
-
-    lowering = EntryLowering
-
-
 _tried = False
 
 
-def _are_sound():
-    """Return True unless these compilers fail on a trial line, which is compiled before anything else in a process."""
+def are_sound() -> bool:
+    """Return True unless the compilers of this package fail on a trial line, which is compiled before anything else in
+    a process."""
     global _tried
     if not _tried:
         _tried = True           # set first: the trial line uses these compilers, too
         try:
             called = njit(pipeline_class=CalleeCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True)
             half = called(lambda x: 0.5 * x)
-            if njit(pipeline_class=EntryCompiler)(lambda x: half(x) + 1.0)(4.0) != 3.0:
+            if njit(lambda x: half(x) + 1.0)(4.0) != 3.0:
                 give_up("what it compiles for screw_dynamics computes something else")
         except Exception as error:      # Numba wraps the errors that passes raise
             give_up(f"what screw_dynamics adds to its compiler fails: {type(error).__name__}: {error}")

@@ -1,17 +1,22 @@
-"""Kernels as object files for the platform's C compiler: position-independent machine code for an instruction level,
-with one visible symbol. It calls only the C library and runtime.c.
-
-Unlike the results of linking.py, it runs without Numba and without an execution engine."""
+"""Kernels as object files: position-independent machine code with one symbol. The platform's C compiler links an object
+file that calls only the C library and runtime.c; LLVM loads any."""
+import ctypes
+import pickle
 from functools import cache
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from llvmlite import binding as llvm
 from numba import _dynfunc, config, njit
 from numba.core import codegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
+from numba.core.environment import Environment, lookup_environment
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
 
-from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
+from screw_dynamics.numba_internals.compiler import CALLED, FLAGS
 
 from . import linking
 
@@ -27,6 +32,8 @@ SYMBOL = "kernel"
 # Begins the names of variables with addresses of this process, as of large constant arrays. LLVM takes none of their
 # values for a constant; those of functions, which code does not read, are gone once it is optimized.
 ADDRESS = "numba.dynamic.globals"
+# Begins the names of variables for the addresses of environments: Python objects of a function, as of what it prints.
+ENVIRONMENT = "_ZN08NumbaEnv"
 LARGE = 5000                    # instructions of a function
 
 
@@ -49,7 +56,6 @@ class ModuleLowering(linking.Lowering):
 
     def run_pass(self, state: Any) -> bool:
         """Lower a function. Nothing is executable, but Numba requires an object that Python could call."""
-        linking.rename(state)
         state.library = ModuleLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
@@ -66,35 +72,108 @@ class ModuleCompiler(linking._WithLowering):
     lowering = ModuleLowering
 
 
-def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
-    """Return the object file of a function for arguments of these Numba types, on processors of a level (LLVM's name).
-    None if the code calls functions outside KNOWN, or contains addresses of this process."""
-    start()
+class ObjectFile(NamedTuple):
+    """An object file with the symbol SYMBOL. environments: those that it reads, by their variables. is_linkable: it
+    calls no function outside KNOWN and reads no environment. owner: an object that keeps alive what the code refers to
+    in this process; None if it refers to nothing, so that other processes may load it."""
+
+    data: bytes
+    environments: dict[str, Environment] = {}
+    is_linkable: bool = False
+    owner: Any = None
+
+    def to_bytes(self) -> bytes | None:
+        """Return the content of a file for other processes; None if there can be none."""
+        if self.owner is not None:
+            return None
+        try:
+            return dumps((self.data, [(name, environment.globals["__name__"], environment.consts)
+                                      for name, environment in self.environments.items()]))
+        except Exception:                                   # a constant may raise anything when it is pickled
+            return None
+
+
+def from_bytes(content: bytes) -> ObjectFile:
+    """Return the object file of a file's content. Raises an exception of any kind for a file of another version."""
+    data, parts = pickle.loads(content)
+    environments = {}
+    for name, module, constants in parts:
+        environments[name] = Environment(vars(import_module(module)))
+        environments[name].consts.extend(constants)
+    return ObjectFile(data, environments)
+
+
+def object_of(function: Any, signature: tuple, level: str | None) -> ObjectFile:
+    """Return the object file of a function for arguments of these Numba types, on processors of a level (LLVM's name);
+    by default for this processor, or for that of Numba's settings."""
     dispatcher = njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(function)
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
-    if not isinstance(result.library, ModuleLibrary):       # compiled by Numba's own compiler: see linking.py
-        return None
     module, symbol = result.library._final_module, result.fndesc.llvm_func_name
     for f in module.functions:
         if not f.is_declaration and f.name != symbol:
             f.linkage = "internal"
-    for variable in module.global_variables:                # Numba's environments, which are not read
-        if not variable.is_declaration and not variable.name.startswith(ADDRESS):
+    for variable in module.global_variables:
+        if not variable.is_declaration and not variable.name.startswith((ADDRESS, ENVIRONMENT)):
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL
-    module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
-    _optimize(module, machine)
-    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
-    if not called <= KNOWN or any(variable.name.startswith(ADDRESS) for variable in module.global_variables):
-        return None
-    return _emitted(module, machine)
+    code, machine = module.as_bitcode(), _machine(level)
+    module = _optimized(code, machine, False)
+    is_linkable = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")} <= KNOWN
+    environments: dict = {}
+    if not is_linkable:             # other functions of Python and Numba take the environment
+        module = _optimized(code, machine, True)
+        text = str(module)
+        environments = {variable.name: lookup_environment(variable.name) for variable in module.global_variables
+                        if variable.name.startswith(ENVIRONMENT) and text.count(f"@{variable.name}") > 1}
+    has_addresses = any(variable.name.startswith(ADDRESS) for variable in module.global_variables)
+    starts_something = bool(getattr(result.library, "_reload_init", ()))
+    is_bound = has_addresses or starts_something
+    return ObjectFile(_emitted(module, machine), environments, is_linkable and not is_bound,
+                      dispatcher if is_bound else None)
+
+
+_loaded: list = []              # code lives as long as the process
+
+
+def load(file: ObjectFile, all_functions: bool) -> int:
+    """Load an object file, and return the address of its function, which calls functions of this process and of Numba.
+    all_functions: False for a linkable file, as it takes 0.4 s to import those that other files call."""
+    rtsys.initialize(cpu_target.target_context)
+    if all_functions:
+        cpu_target.target_context.refresh()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine.__wrapped__(None))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(file.data))
+    engine.finalize_object()
+    for name, environment in file.environments.items():
+        ctypes.c_void_p.from_address(engine.get_global_value_address(name)).value = id(environment)
+    _loaded.append((engine, file))
+    return engine.get_function_address(SYMBOL)
+
+
+def target() -> tuple[str, ...]:
+    """Return the name and the features of the processor for which Numba compiles, and its settings of machine code."""
+    numba = cpu_target.target_context.codegen()
+    return (*map(str, numba.magic_tuple()), *map(str, (config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE,
+                                                       config.BOUNDSCHECK)))
 
 
 @cache
 def _machine(level):
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=level, opt=config.OPT, reloc="pic", codemodel="small")
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    name, features = (name, features) if level is None else (level, "")
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=name, features=features, opt=config.OPT, reloc="pic", codemodel="small")
+
+
+def _optimized(code, machine, environments):
+    """Return the optimized module of bitcode, in which environments are read, or taken for None."""
+    module = llvm.parse_bitcode(code)
+    for variable in module.global_variables:
+        if not environments and variable.name.startswith(ENVIRONMENT) and not variable.is_declaration:
+            variable.linkage = "internal"
+    _optimize(module, machine)
+    return module
 
 
 def _optimize(module, machine):

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from inspect import signature
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
-from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.compiled.native import address_of, array_at, plain_address
+from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
-from screw_dynamics.numba_internals.compiler import Module, jit, types
+from screw_dynamics.numba_internals.compiler import Module, overload, types
 from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.structs import numba_types
@@ -49,7 +51,7 @@ class CompiledController(NamedTuple):
     methods: frozenset[str]
 
 
-_kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, methods, owner of the code
+_kept: dict[tuple, tuple[int, frozenset[str]]] = {}     # address and methods, by the key or the jitted function
 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
@@ -103,28 +105,29 @@ def heading(function: Callable) -> str:
 def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, tries: tuple[str, ...],
              frames: tuple[str | None, ...], root: str) -> CompiledController:
     """Compile a controller, or load it."""
-    jitted = bounds_checked(function, error_model="numpy")
+    @cache
+    def jitted():
+        return bounds_checked(function, error_model="numpy")
     forms = {}
     for form in tries:
-        kind = robot_type.RobotType(form == LANES, frames, root)
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
-        forms[form] = Form(_adapter(jitted, kind, form, names, key), ("intp",) * 6)
-    ready = [name for name, form in forms.items() if form.is_kept]
+        name = f"controller {getattr(function, '__name__', '')}"
+        forms[form] = Form(compiled(name, key)(_adapter(jitted, form, frames, root, names)), ("intp",) * 6)
+    ready = [name for name, form in forms.items() if is_kept(form)]
     methods = frozenset(mark.names.intersection((*METHODS, FRICTION)))
     for form in ready[:1] or forms:
-        adapter, kinds = forms[form]
         used.clear(), refusals.clear()
         try:
-            if may_compile(jitted) and form not in ready:     # apart: within the adapter it would inherit its options
-                jitted.compile(_arguments(form, frames, root, names))
-            result = prepare(adapter, kinds)
+            if form not in ready and may_compile(jitted()):   # apart: within the adapter it would inherit its options
+                jitted().compile(_arguments(form, frames, root, names))
+            where = address_of(forms[form])
         except Exception as error:
             if form == LANES:                                 # any exception: Numba has errors of its own
                 continue
             raise _explained(function, error) from error
-        where, methods = address(result), methods | used
-        holder = mark.key or (function if is_jitted(function) else object())   # unique: no key overwrites another
-        _kept[holder, form, frames, root] = where, methods, adapter
+        methods |= used
+        if mark.key or is_jitted(function):                   # any other function may read what changes
+            _kept[mark.key or function, form, frames, root] = where, methods
         return CompiledController(where, form == LANES, methods)
 
 
@@ -146,30 +149,33 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
                  array_at(0.0, tau, (robot.n,)))
         given = dict(zip(PARAMETERS, (robot, *state), strict=True))
         returns_nothing(function(**{name: given[name] for name in names}), heading(function))
-    return CompiledController(address(SimpleNamespace(entry_point=adapter)), False, frozenset())
+    return CompiledController(plain_address(adapter), False, frozenset())
 
 
 # ------------------------------------------------------------------------------------------------- adapters
-def _adapter(controller, kind, form, names, key):
+def _adapter(jitted, form, frames, root, names):
     """Return the function that integrators call with the addresses of workspace, calls, t, q, qd and tau. No argument
     is a lane: code for another processor may pass lanes in other registers."""
-    make = robot_type.robot_maker(kind)
-    if "robot" in names:
-        call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
-            controller(robot=make(memory, calls), t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
-    else:
-        call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
-            controller(t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
-    like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
+    def call(memory, calls, t, q, qd, tau):
+        """Stand for the controller in compiled code; Numba is imported only to compile it."""
 
-    @compiled(name, key)
+    @overload(call)
+    def _call(memory, calls, t, q, qd, tau):
+        controller = jitted()
+        if "robot" not in names:
+            return lambda memory, calls, t, q, qd, tau: returns_nothing(
+                controller(t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau)))
+        make = robot_type.robot_maker(robot_type.RobotType(form == LANES, frames, root))
+        return lambda memory, calls, t, q, qd, tau: returns_nothing(
+            controller(robot=make(memory, calls), t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau)))
+    like = lane if form == LANES else number
+
     def directly(memory, calls, t, q, qd, tau):
         header = ws.header_at(memory)
         shape, numbers = (header.coordinates,), (header.configuration,)
         call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, numbers), array_at(like(), qd, shape),
              array_at(like(), tau, shape))
 
-    @compiled(name, key)
     def by_places(memory, calls, t, q, qd, tau):
         header = ws.header_at(memory)
         n, nq = header.coordinates, header.configuration

@@ -2,7 +2,6 @@
 import ctypes
 from collections.abc import Callable
 from inspect import signature
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.interrupt import STOPPED
-from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.native import array_at, plain_address
 from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.numbers.values import PLAIN
 
@@ -57,7 +56,7 @@ class PythonController:
         self._arrays: dict[tuple[int, ...], list[np.ndarray]] = {}
         self._callback = CALLBACK(lambda result, exception, *arguments: self._call(*arguments))
         if PLAIN:
-            where = address(SimpleNamespace(entry_point=self._call))
+            where = plain_address(self._call)
         else:
             where = ctypes.cast(self._callback, ctypes.c_void_p).value
         self.compiled = CompiledController(where, False, frozenset())
