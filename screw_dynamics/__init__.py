@@ -12,7 +12,6 @@ from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
 from .screws.arrays import inertia_matrix
-from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
 from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
@@ -32,10 +31,10 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
 _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "ElasticJoints": "analysis.elastic_joints",
               "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal", "campaign": "campaigns",
               "view": "viewer.page", "identify": "analysis.identification.fit",
-              "Transmission": "model.transmission", "transmissions": "urdf.transmissions",
-              "time_optimal": "paths.fastest_motion"}
+              "ControllerError": "simulation.controllers", "Transmission": "model.transmission",
+              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
+__all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
            "read_urdf", *_FUNCTIONS, *_MODULES]
 

@@ -5,7 +5,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 
 @contextmanager
@@ -17,7 +16,7 @@ def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Pat
     Raises FileExistsError if the target exists and is not a file, for example a pipe or a device."""
     real = Path(os.path.realpath(target))
     mode = _mode(real, target)
-    new = (folder or real.parent) / f".{uuid4().hex[:12]}.{real.name}"      # hidden, with the target's suffix
+    new = (folder or real.parent) / f".{os.urandom(6).hex()}.{real.name}"      # hidden, with the target's suffix
     try:
         yield new
         if mode is not None:

@@ -1,4 +1,6 @@
 """Checks of arguments: each returns the valid value, or raises a ValueError with the argument's name and the value."""
+from __future__ import annotations
+
 import math
 import os
 import sys

@@ -19,7 +19,7 @@ from .definitions import Definitions, Source, hash_of
 COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algorithms", "forces", "constraints",
             "contact", "sweeps", "simulation")
 # The code that compiles and links kernels: no name in a kernel leads to all of it.
-ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
+ALWAYS = "numba_internals/", "numbers/", "kernel_cache/building.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
 _IMPORTED = time.time()             # time at which the import of this package began; see the __init__.py of the package
 

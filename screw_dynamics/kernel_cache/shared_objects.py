@@ -3,38 +3,16 @@
 A kernel is called by its address. Its file is an ordinary shared object with one symbol, or an object file that LLVM
 loads, if there is no C compiler or if the code calls functions of Numba. Only code that refers to objects of a process
 is in no file."""
-import ctypes
-import os
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from screw_dynamics.numba_internals import dispatchers
+from screw_dynamics.numba_internals import dispatchers, tested
 from screw_dynamics.numba_internals.compiler import is_sound, lock, start, types_of
 
 from . import store
 from .cache import Form, compiling, file_name
-from .dependencies import are_as_imported
 from .levels import levels
-
-RUNTIME = Path(__file__).with_name("runtime.c")
-
-
-def linker() -> list[str] | None:
-    """Return the command of the C compiler that links kernels: the first of $CC, cc, gcc and clang that exists; None if
-    there is none."""
-    chosen: list[str] = []
-    try:
-        chosen = shlex.split(os.environ.get("CC", ""))
-    except ValueError as error:         # a quote that is not closed
-        store.say_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
-    commands = chosen, ["cc"], ["gcc"], ["clang"]
-    return next((command for command in commands if command and shutil.which(command[0])), None)
 
 
 def address_of(form: Form) -> int:
@@ -46,9 +24,11 @@ def address_of(form: Form) -> int:
     with lock:
         if not is_sound():
             return dispatchers.address_of(form.compiled.function, types_of(form.signature))
+        from .building import build
+
         name = next(iter(_names(form)), None)
         with compiling(form.compiled, name):
-            return _loaded(form) or _built(form, name)      # another process or thread may have been first
+            return _loaded(form) or build(form, name)       # another process or thread may have been first
 
 
 def is_kept(form: Form) -> bool:
@@ -86,8 +66,7 @@ def _names(form):
 @cache
 def _target():
     """Return the processor and the settings for which Numba compiles, in place of levels; () if they are not known."""
-    start()
-    if not is_sound():
+    if not tested.in_use():
         return ()
     from screw_dynamics.numba_internals import objects
 
@@ -98,64 +77,11 @@ def _loaded(form):
     """Return the address of a kernel from its file; 0 if there is no file, or if the system cannot load it."""
     for path, data in _files(form):
         if path.suffix == ".so":
-            if found := _address(path):
+            if found := store.address_in(path):
                 return found
-        elif is_sound():
+        elif tested.in_use():
             from screw_dynamics.numba_internals import objects
 
             with suppress(Exception):           # an unpickled constant may raise anything
                 return objects.load(objects.from_bytes(data), form.compiled.is_users)
     return 0
-
-
-def _address(path):
-    """Return the address of the symbol of a shared object, which stays loaded; 0 if the system cannot load it."""
-    try:
-        return ctypes.cast(ctypes.CDLL(str(path.resolve())).kernel, ctypes.c_void_p).value
-    except OSError as error:
-        store.say_once(f"kernels in {path.parent} cannot be loaded as shared objects: {error}")
-        return 0
-
-
-def _built(form, name):
-    """Build a kernel, store it if possible, and return its address."""
-    from screw_dynamics.numba_internals import objects
-
-    built = objects.object_of(form.compiled.function, types_of(form.signature), next(iter(levels()), None))
-    may_keep = name is not None and are_as_imported()
-    if built.is_linkable and sys.platform.startswith("linux") and (whole := _linked(built.data)):
-        kept = store.keep(name, whole, store.SHARED_OBJECT) if may_keep else None
-        with nullcontext(kept) if kept else _temporary(whole) as path:
-            if found := _address(path):
-                return found
-    if may_keep and (content := built.to_bytes()):
-        store.keep(name, content, store.OBJECT)
-    return objects.load(built, not built.is_linkable)
-
-
-def _linked(data):
-    """Return the shared object that is linked from the data of an object file; None if that fails."""
-    compiler = linker()
-    if not compiler:
-        store.say_once("there is no C compiler: Numba is imported to load kernels")
-        return None
-    try:
-        with _temporary(data) as part:
-            whole = part.with_suffix(".so")
-            command = [*compiler, "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, part, RUNTIME,
-                       "-lm"]
-            subprocess.run(command, check=True, capture_output=True, text=True, errors="replace")
-            return whole.read_bytes()
-    except (OSError, subprocess.CalledProcessError) as error:
-        reason = getattr(error, "stderr", "").strip() or error
-        store.say_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
-        return None
-
-
-@contextmanager
-def _temporary(data):
-    """Give a temporary file with this data."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernel.o")
-        path.write_bytes(data)
-        yield path

@@ -2,13 +2,12 @@
 
 Loading machine code runs it. A file is therefore read only if nobody but this user and root can have written it, and
 used only if its checksum is right: a flipped bit could cause a crash or a wrong torque."""
+import ctypes
 import fcntl
 import hashlib
 import logging
 import os
 import stat
-import sysconfig
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -61,8 +60,10 @@ class Folder:
     def write(self, name: str, data: bytes, suffix: str) -> Path:
         """Write a file atomically, and remove files that are unused for long. Raises OSError if the file cannot be
         written."""
+        from tempfile import mkstemp  # of modules that take longer to import than to load a kernel
+
         self._make()
-        handle, temporary = tempfile.mkstemp(dir=self.path, suffix=TEMPORARY)
+        handle, temporary = mkstemp(dir=self.path, suffix=TEMPORARY)
         try:
             with open(handle, "wb") as file:
                 os.fchmod(handle, 0o644)
@@ -163,8 +164,12 @@ def installed() -> Folder:
     """Return the folder of kernels that came with the package. A checkout may have an installed package beside it: then
     its kernels, which serve the same sources. The owner of the source files is trusted, because their code runs
     anyway."""
-    own, copy = (place / "machine_code" for place in (PACKAGE, Path(sysconfig.get_path("purelib"), PACKAGE.name)))
-    return Folder(own if own.is_dir() else copy, {0, os.geteuid(), os.stat(__file__).st_uid})
+    place = PACKAGE
+    if not (place / "machine_code").is_dir():
+        import sysconfig
+
+        place = Path(sysconfig.get_path("purelib"), PACKAGE.name)
+    return Folder(place / "machine_code", {0, os.geteuid(), os.stat(__file__).st_uid})
 
 
 def own() -> Folder:
@@ -193,6 +198,15 @@ def found(name: str, suffix: str) -> tuple[Path, bytes] | None:
     return None
 
 
+def address_in(path: Path) -> int:
+    """Return the address of the symbol of a shared object, which stays loaded; 0 if the system cannot load it."""
+    try:
+        return ctypes.cast(ctypes.CDLL(str(path.resolve())).kernel, ctypes.c_void_p).value or 0
+    except OSError as error:
+        say_once(f"kernels in {path.parent} cannot be loaded as shared objects: {error}")
+        return 0
+
+
 def keep(name: str, data: bytes, suffix: str) -> Path | None:
     """Write a file into the user's folder. If that fails, return None and log a warning once."""
     folder = own()
@@ -213,6 +227,8 @@ def places() -> Iterator[Path]:
         with suppress(RuntimeError):                            # a user without a home
             if path:
                 yield Path(path).expanduser()
+    import tempfile
+
     try:
         shared = tempfile.gettempdir()
     except OSError:                                             # no temporary folder can be written

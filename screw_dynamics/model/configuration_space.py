@@ -2,6 +2,8 @@
 
 The functions convert between velocities (..., n) and time derivatives of configurations (..., nq), joint by joint, in
 batches. Exponentials and logarithms are in algorithms/space.py."""
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

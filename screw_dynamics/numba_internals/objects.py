@@ -117,15 +117,16 @@ def object_of(function: Any, signature: tuple, level: str | None) -> ObjectFile:
         if not variable.is_declaration and not variable.name.startswith((ADDRESS, ENVIRONMENT)):
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL
-    code, machine = module.as_bitcode(), _machine(level)
-    module = _optimized(code, machine, False)
+    module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
+    _optimize(module, machine)
     is_linkable = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")} <= KNOWN
-    environments: dict = {}
-    if not is_linkable:             # other functions of Python and Numba take the environment
-        module = _optimized(code, machine, True)
-        text = str(module)
-        environments = {variable.name: lookup_environment(variable.name) for variable in module.global_variables
-                        if variable.name.startswith(ENVIRONMENT) and text.count(f"@{variable.name}") > 1}
+    # Functions of Python alone, which are not in KNOWN, take environments.
+    text = "" if is_linkable else str(module)
+    environments = {variable.name: lookup_environment(variable.name) for variable in module.global_variables
+                    if variable.name.startswith(ENVIRONMENT) and text.count(f"@{variable.name}") > 1}
+    for variable in module.global_variables:
+        if variable.name.startswith(ENVIRONMENT) and variable.name not in environments:
+            variable.linkage = "internal"
     has_addresses = any(variable.name.startswith(ADDRESS) for variable in module.global_variables)
     starts_something = bool(getattr(result.library, "_reload_init", ()))
     is_bound = has_addresses or starts_something
@@ -164,16 +165,6 @@ def _machine(level):
     name, features = (name, features) if level is None else (level, "")
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=name, features=features, opt=config.OPT, reloc="pic", codemodel="small")
-
-
-def _optimized(code, machine, environments):
-    """Return the optimized module of bitcode, in which environments are read, or taken for None."""
-    module = llvm.parse_bitcode(code)
-    for variable in module.global_variables:
-        if not environments and variable.name.startswith(ENVIRONMENT) and not variable.is_declaration:
-            variable.linkage = "internal"
-    _optimize(module, machine)
-    return module
 
 
 def _optimize(module, machine):

@@ -3,25 +3,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.forces import Element, ForceSum, elements_of
 from screw_dynamics.foreign_arrays import any_foreign
+from screw_dynamics.lazy import lazy
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
 from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
-from screw_dynamics.simulation.driven_joints import effort_bounds
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.simulation.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
 from screw_dynamics.simulation.springs import Springs
 
 from .evaluation import Evaluation, Forces, Threads, Wrenches
+
+if TYPE_CHECKING:
+    from screw_dynamics.simulation.rollout import Rollouts
 
 empty = np.empty
 
@@ -29,8 +31,15 @@ empty = np.empty
 class Integration(Evaluation):
     """Methods for motions in time."""
 
-    rollouts: Rollouts
+    _algorithms: Choice     # those of the robot
     _steps: dict            # by options: Entry for one state, and settings
+
+    @lazy
+    def rollouts(self) -> Rollouts:
+        """The rollouts of this robot, which import all of simulation."""
+        from screw_dynamics.simulation.rollout import Rollouts
+
+        return Rollouts(self, self._algorithms, self._on_lanes)
 
     @overload
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = ..., effort: ArrayLike | Callable | None = ...,
@@ -160,6 +169,8 @@ class Integration(Evaluation):
             effort = efforts(effort, motion[1].shape[:-2], steps, self.n)
             effort = effort[..., 0, :] if effort.shape[-2] == 1 else effort if steps else None
         # The step in which a stop acted is known if its efforts are those at its start.
+        from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 
         def free(q, qd, tau):
@@ -362,6 +373,8 @@ class Integration(Evaluation):
         The bounds are the effort limits of the model and the torque-speed lines of drives. They are infinite without
         limits. A rollout does not clip its efforts.
         """
+        from screw_dynamics.simulation.driven_joints import effort_bounds
+
         qd = checks.real_numbers("qd", qd, self.n)
         stall, no_load = torque_speed(self.model)
         return effort_bounds(self.model.effort_limit, stall, no_load, qd)

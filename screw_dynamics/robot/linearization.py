@@ -1,17 +1,20 @@
 """Linear models of a robot's motion."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.simulation.integrators import LINEARIZED
-from screw_dynamics.simulation.linearization.linear_model import Actuation, LinearModel, continuous, over_a_step, states
-from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 
 from .derivatives import Derivatives
 from .evaluation import Forces, Threads, Wrenches
 from .integration import Integration
+
+if TYPE_CHECKING:
+    from screw_dynamics.simulation.linearization.linear_model import LinearModel
+    from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 
 
 class Linearization(Derivatives, Integration):
@@ -74,24 +77,27 @@ class Linearization(Derivatives, Integration):
         ----------
         [MD] 6.1.
         """
-        (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
+        from screw_dynamics.simulation.integrators import LINEARIZED
+        from screw_dynamics.simulation.linearization import linear_model
+
+        (q, qd, tau), external = linear_model.states(self, external, q=q, qd=qd, tau=tau)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("integrator", integrator, LINEARIZED)
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))
-        actuation = Actuation(tau, external, self.rollouts.smooth(forces, friction), limits, threads,
-                              checks.number("t", t), friction)
+        actuation = linear_model.Actuation(tau, external, self.rollouts.smooth(forces, friction), limits, threads,
+                                           checks.number("t", t), friction)
         if dt is None:
             if limits:
                 raise ValueError("limits: a stop acts between steps; a linear model with limits requires dt")
-            found = continuous(self, q, qd, actuation)
+            found = linear_model.continuous(self, q, qd, actuation)
         else:
-            found, _ = over_a_step(self, integrator, q, qd, actuation, checks.positive("dt", dt))
+            found, _ = linear_model.over_a_step(self, integrator, q, qd, actuation, checks.positive("dt", dt))
         if out is None:
             return found
         out[0][...], out[1][...] = found[:2]
-        return LinearModel(*out, found.qdd)
+        return linear_model.LinearModel(*out, found.qdd)
 
     def rollout_derivatives(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
@@ -134,6 +140,8 @@ class Linearization(Derivatives, Integration):
         -----
         The derivatives are exact for the steps, as in ``linearize``.
         """
+        from screw_dynamics.simulation.linearization.rollout_derivatives import RolloutDerivatives
+
         return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, parameters,
                                   threads)
 

@@ -21,7 +21,6 @@ from screw_dynamics.model.drive import Drive
 from screw_dynamics.model.drive_numbers import following, undriven
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
@@ -93,7 +92,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         object.__setattr__(self, "_sealed", False)
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = map(self._bind, algorithms)
-        self.rollouts = Rollouts(self, algorithms, self._on_lanes)
+        self._algorithms = algorithms
+        vars(self).pop("rollouts", None)    # those of other algorithms
         self._steps: dict = {}              # by options: Entry for one state, and settings
         self._sealed = True
 

@@ -2,9 +2,7 @@
 import contextlib
 import os
 import re
-from html import unescape
 from pathlib import Path
-from urllib.parse import unquote
 
 from .error import UrdfError, quote
 
@@ -27,6 +25,8 @@ def resolve(location: str) -> str:
         return os.path.expanduser(location)
     scheme, slashes, rest = address.groups()
     if scheme == "file":
+        from urllib.parse import unquote
+
         return ("" if slashes == "//" else "/") + unquote(rest)
     if scheme == "package":
         package, _, inside = rest.partition("/")
@@ -76,7 +76,7 @@ def with_located_meshes(text: str, path: Path) -> str:
     folder = Path(os.path.abspath(path)).parent
 
     def located(found):
-        name = unescape(found[2][1:-1])
+        name = _mesh_name(found)
         with contextlib.suppress(UrdfError):
             if os.path.isfile(resolve(name)) and _ADDRESS.fullmatch(name):
                 return found[0]
@@ -91,7 +91,7 @@ def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
     """Return the meshes in a URDF text that are found relative to `path` but not relative to `at`."""
     lost = []
     for found in _MESH.finditer(text):
-        name = unescape(found[2][1:-1])
+        name = _mesh_name(found)
         with contextlib.suppress(UrdfError, OSError):
             locate_beside(name, path.parent)
             try:
@@ -99,6 +99,13 @@ def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
             except UrdfError:
                 lost.append(name)
     return lost
+
+
+def _mesh_name(found):
+    """Return the file name in a match of _MESH."""
+    from html import unescape
+
+    return unescape(found[2][1:-1])
 
 
 def _above(file, folder):
