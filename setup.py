@@ -149,9 +149,9 @@ class BuildWithKernels(build_py):
         return [*super().get_outputs(include_bytecode), *map(str, self._files())]
 
     def _files(self):
-        """The files of kernels: of Numba's, shared objects, and what they depend on."""
+        """The files of kernels, and of the hashes of their sources."""
         return sorted(file for file in self.kernels.glob("*")
-                      if file.name.endswith((".kernel", ".kernel.so", ".sources")))
+                      if file.name.endswith((".kernel.so", ".kernel.o", ".sources")))
 
 
 def extensions():

@@ -90,7 +90,7 @@ def test_a_source_distribution_contains_all_that_is_tracked(tmp_path):
     listed = (tmp_path / "screw_dynamics.egg-info" / "SOURCES.txt").read_text().splitlines()
     left_out = {path for path in set(tracked.splitlines()) - set(listed) if not path.startswith(".github/")}
     assert left_out == {".ci/run", ".gitignore", ".yamllint"}
-    assert not [file for file in listed if file.endswith((".pyc", ".kernel", ".so"))]
+    assert not [file for file in listed if file.endswith((".pyc", ".o", ".so"))]
 
 
 def test_a_wheel_contains_all_of_the_package_that_is_tracked(tmp_path):
@@ -101,7 +101,7 @@ def test_a_wheel_contains_all_of_the_package_that_is_tracked(tmp_path):
 
     def files(folder):
         return {str(path.relative_to(folder)) for path in (folder / "screw_dynamics").rglob("*")
-                if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".kernel", ".c", ".so")}
+                if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".c", ".so")}
     built = files(tmp_path / "built")
     assert built == files(tmp_path / "tree") and "screw_dynamics/c_code/templates/ros2_control/law.hpp" in built
 

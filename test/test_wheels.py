@@ -48,7 +48,7 @@ def wheel_of(folder, version="3.11", kernels=2):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("screw_dynamics/__init__.py", "")
         for k in range(kernels):
-            archive.writestr(f"screw_dynamics/machine_code/{k}.kernel", bytes(100))
+            archive.writestr(f"screw_dynamics/machine_code/{k}.kernel.so", bytes(100))
     return path
 
 
@@ -150,7 +150,7 @@ def test_missing_kernels_are_named(tmp_path, monkeypatch):
 
 def test_sources_are_copied_anew_and_kernels_stay(tmp_path):
     folder = tmp_path / "source"
-    kernel = folder / "build" / "lib.linux" / "screw_dynamics" / "machine_code" / "a.kernel"
+    kernel = folder / "build" / "lib.linux" / "screw_dynamics" / "machine_code" / "a.kernel.so"
     kernel.parent.mkdir(parents=True)
     kernel.write_text("code")
     (folder / "screw_dynamics").mkdir()

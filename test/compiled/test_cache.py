@@ -10,16 +10,19 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 from numba import types
 
 import screw_dynamics
-from screw_dynamics.kernel_cache import cache, dependencies, levels, store
-from screw_dynamics.kernel_cache.cache import compiled, prepare
+from screw_dynamics.compiled.native import array_at, function_at
+from screw_dynamics.kernel_cache import cache, dependencies, levels, shared_objects, store
+from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.numba_internals import objects
 
 PACKAGE = Path(screw_dynamics.__file__).parent
 PLACES = "SCREW_DYNAMICS_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"
-NUMBER = (types.float64,)
+NUMBER = ("intp", "intp")
 
 
 def doubled(x):
@@ -30,20 +33,24 @@ def tripled(x):
     return 3.0 * x
 
 
-def entry(function):
-    """A new entry point of the function, as in a process that begins."""
+def kernel(function, kinds=NUMBER):
+    """A new kernel of the function, as in a process that begins."""
     function = numba.extending.register_jitable(function)
 
     @compiled()
-    def call(x):
-        return function(x)
-    return call
+    def call(x, out):
+        array_at(0.0, out, (1,))[0] = function(x)
+    return Form(call, kinds)
 
 
-def value(made):
-    """What an entry point makes of 1, and whether it came from the cache."""
-    prepare(made, NUMBER)
-    return made.dispatcher(1.0), sum(made.dispatcher.stats.cache_hits.values()) == 1
+built = []          # kernels that were built
+
+
+def value(form):
+    """What a kernel makes of 1, and whether it came from the cache."""
+    count, out = len(built), np.zeros(1)
+    function_at(shared_objects.address_of(form), 2)(1, out.ctypes.data)
+    return out[0], len(built) == count
 
 
 @pytest.fixture
@@ -54,24 +61,26 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(store.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(store, "_said", set())
+    build = shared_objects._built
+    monkeypatch.setattr(shared_objects, "_built", lambda form, name: built.append(form) or build(form, name))
     return tmp_path / "cache"
 
 
 def files(folder):
     """The files of code in the place."""
-    return sorted([*folder.glob("**/*.kernel"), *folder.glob("**/*.kernel.so")])
+    return sorted(folder.glob("**/*.kernel.so"))
 
 
 # ------------------------------------------------------------------------------------------------- kept
 def test_code_is_compiled_once(folder):
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(doubled)) == (2.0, True)
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, True)
 
 
 def test_functions_of_one_factory_are_told_apart(folder):
     for cached in (False, True):
-        assert value(entry(doubled)) == (2.0, cached)
-        assert value(entry(tripled)) == (3.0, cached)
+        assert value(kernel(doubled)) == (2.0, cached)
+        assert value(kernel(tripled)) == (3.0, cached)
 
 
 def test_functions_that_differ_in_a_default_are_told_apart(folder):
@@ -79,20 +88,13 @@ def test_functions_that_differ_in_a_default_are_told_apart(folder):
         for factor in (2.0, 3.0):
             def multiplied(x, by=factor):
                 return by * x
-            assert value(entry(multiplied)) == (factor, cached)
+            assert value(kernel(multiplied)) == (factor, cached)
 
 
 def test_types_are_told_apart(folder):
-    prepare(entry(doubled), (types.float32,))
-    assert value(entry(doubled)) == (2.0, False)
+    shared_objects.address_of(kernel(doubled, ("float64", "intp")))
+    assert value(kernel(doubled)) == (2.0, False)
     assert len(files(folder)) == 2
-
-
-def test_an_unforeseen_type_is_not_compiled(folder):
-    call = entry(doubled)
-    prepare(call, NUMBER)
-    with pytest.raises(TypeError):
-        call.dispatcher(1j)
 
 
 DAMAGES = {"empty": lambda code: b"", "cut short": lambda code: code[:-1], "something else": lambda code: b"x" * 100}
@@ -100,47 +102,49 @@ DAMAGES = {"empty": lambda code: b"", "cut short": lambda code: code[:-1], "some
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_replaced(folder, damage):
-    value(entry(doubled))
+    value(kernel(doubled))
     file, = files(folder)
-    file.write_bytes(damage(file.read_bytes()))
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(doubled)) == (2.0, True)
+    content = file.read_bytes()
+    file.unlink()                           # its memory is this process's: never write into a file that is loaded
+    file.write_bytes(damage(content))
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, True)
 
 
 def test_no_bit_can_flip_unseen(folder, rng):
     """Loaded, it would be a crash or a wrong number."""
     place = store.Folder(folder, {os.geteuid()})
     code = rng.bytes(200)
-    place.write("code", code)
-    file, = files(folder)
+    place.write("code", code, store.OBJECT)
+    file, = folder.iterdir()
     written = file.read_bytes()
     for bit in range(8 * len(written)):
         flipped = bytearray(written)
         flipped[bit // 8] ^= 1 << bit % 8
         file.write_bytes(flipped)
-        assert place.read("code") is None
+        assert place.read("code", store.OBJECT) is None
     file.write_bytes(written)
-    assert place.read("code") == code
+    assert place.read("code", store.OBJECT) == code
 
 
 def test_files_that_nobody_uses_are_removed(folder):
     """And none that is in use, nor one that something else keeps there."""
-    value(entry(doubled))
+    value(kernel(doubled))
     old, = files(folder)
     other = folder / "notes.txt"
     other.write_text("mine")
     for file in old, other:
         os.utime(file, (0, 0))
-    assert value(entry(doubled)) == (2.0, True)                 # in use: it is young again
-    value(entry(tripled))
+    assert value(kernel(doubled)) == (2.0, True)                 # in use: it is young again
+    value(kernel(tripled))
     assert old in files(folder) and other.exists()
     os.utime(old, (0, 0))
-    prepare(entry(tripled), (types.float32,))
+    shared_objects.address_of(kernel(tripled, ("float64", "intp")))
     assert old not in files(folder) and other.exists() and len(files(folder)) == 2
 
 
 def test_clearing_removes_what_is_ours(folder):
-    value(entry(doubled))
+    value(kernel(doubled))
     (folder / "notes.txt").write_text("mine")
     assert store.own().clear() == 1
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
@@ -152,10 +156,10 @@ def test_clearing_removes_what_is_ours(folder):
     (0o777, True, False), (0o757, True, False), (0o775, False, False), (0o775, True, True), (0o755, False, True)])
 def test_code_that_others_can_write_is_not_run(folder, monkeypatch, caplog, what, mode, private, trusted):
     monkeypatch.setattr(store, "_is_private", lambda gid: private)
-    value(entry(doubled))
+    value(kernel(doubled))
     (files(folder)[0] if what == "file" else folder).chmod(mode)
-    assert value(entry(doubled)) == (2.0, trusted)
-    assert value(entry(doubled)) == (2.0, True)     # compiled again, and trusted, in a folder that is
+    assert value(kernel(doubled)) == (2.0, trusted)
+    assert value(kernel(doubled)) == (2.0, True)     # compiled again, and trusted, in a folder that is
     told = [text for text in caplog.messages if "is not used" in text]
     assert len(told) == (not trusted)
     assert trusted or str(folder) in told[0] and f"other users may write it (mode {mode:o})" in told[0]
@@ -163,9 +167,9 @@ def test_code_that_others_can_write_is_not_run(folder, monkeypatch, caplog, what
 
 def test_code_of_another_user_is_not_run(folder, caplog):
     theirs = store.Folder(folder, {os.geteuid()})
-    theirs.write("code", b"code")
+    theirs.write("code", b"code", store.OBJECT)
     ours = store.Folder(folder, {os.geteuid() + 1})
-    assert ours.read("code") is None and theirs.read("code") == b"code"
+    assert ours.read("code", store.OBJECT) is None and theirs.read("code", store.OBJECT) == b"code"
     assert caplog.messages == [
         f"machine code in {folder} is not used: it belongs to another user ({os.geteuid()})"]
 
@@ -173,8 +177,8 @@ def test_code_of_another_user_is_not_run(folder, caplog):
 def test_no_file_is_put_where_others_can_write(folder, tmp_path, caplog):
     folder.mkdir()
     folder.chmod(0o777)
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(doubled)) == (2.0, True)
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, True)
     assert list(folder.iterdir()) == [] and len(files(tmp_path / "home")) == 1
     assert caplog.messages == [f"machine code in {folder} is not used: other users may write it (mode 777); "
                                f"{tmp_path}/home/.cache/screw_dynamics is used instead"]
@@ -184,8 +188,8 @@ def test_without_a_home_too_it_is_put_into_a_folder_of_this_user_for_temporary_f
     folder.mkdir()
     folder.chmod(0o777)
     (tmp_path / "home").write_text("a file")
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(doubled)) == (2.0, True)
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, True)
     found, = files(tmp_path)
     assert found.parent.name == f"screw_dynamics_{os.geteuid()}"
     told, = caplog.messages
@@ -201,8 +205,8 @@ def test_a_folder_of_another_user_in_its_place_is_not_used(folder, tmp_path, cap
     taken = tmp_path / f"screw_dynamics_{os.geteuid()}"
     taken.mkdir(mode=0o777)
     taken.chmod(0o777)
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, False)
     assert files(tmp_path) == [] and "cannot be kept" in caplog.messages[-1]
 
 
@@ -210,7 +214,7 @@ def test_what_is_written_is_for_this_user_to_change_and_for_all_to_read(folder):
     """As a Dockerfile's root prepares it for a user of the image."""
     umask = os.umask(0o002)
     try:
-        value(entry(doubled))
+        value(kernel(doubled))
     finally:
         os.umask(umask)
     assert files(folder)[0].stat().st_mode & 0o777 == 0o644
@@ -222,10 +226,10 @@ def test_a_checkout_loads_what_came_with_an_installed_copy(tmp_path, monkeypatch
     monkeypatch.setattr(store, "PACKAGE", tmp_path / "checkout" / "screw_dynamics")
     monkeypatch.setattr(store.sysconfig, "get_path", lambda name: str(tmp_path / "site"))
     own, copy = (tmp_path / place / "screw_dynamics" / "machine_code" for place in ("checkout", "site"))
-    assert store.installed().read("a") is None
+    assert store.installed().read("a", store.OBJECT) is None
     copy.mkdir(parents=True)
-    store.Folder(copy, {os.geteuid()}).write("a", b"code")
-    assert store.installed().read("a") == b"code"
+    store.Folder(copy, {os.geteuid()}).write("a", b"code", store.OBJECT)
+    assert store.installed().read("a", store.OBJECT) == b"code"
     own.mkdir(parents=True)
     assert store.installed().path == own
 
@@ -233,8 +237,8 @@ def test_a_checkout_loads_what_came_with_an_installed_copy(tmp_path, monkeypatch
 # ------------------------------------------------------------------------------------------------- not to be written
 def test_a_place_that_is_gone_is_no_error_and_said_once(folder, caplog):
     folder.write_text("a file")
-    assert value(entry(doubled)) == (2.0, False)
-    assert value(entry(tripled)) == (3.0, False)
+    assert value(kernel(doubled)) == (2.0, False)
+    assert value(kernel(tripled)) == (3.0, False)
     told, = (message for message in caplog.messages if "is not used" in message)    # others say how long it took
     assert told.startswith(f"machine code in {folder} is not used: ") and told.endswith(" is used instead")
 
@@ -243,7 +247,7 @@ def test_a_full_disk_is_no_error(folder, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(os, "replace", fail)
-    assert value(entry(doubled)) == (2.0, False)
+    assert value(kernel(doubled)) == (2.0, False)
     assert list(folder.iterdir()) == []
 
 
@@ -252,17 +256,17 @@ def test_a_full_disk_is_no_error(folder, monkeypatch):
 def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, monkeypatch, users):
     """And what compiles beforehand, unless it is a user's function, which nothing does."""
     @cache.compiled("a slow kernel", "a user's" if users else "")
-    def slow(x):
-        return x
-    compile_it = slow.dispatcher.compile
+    def slow(x, out):
+        pass
+    make = objects.object_of
 
-    def compile_slowly(signature):
+    def make_slowly(*arguments):
         while not caplog.messages:
             time.sleep(0.01)
-        compile_it(signature)
+        return make(*arguments)
     monkeypatch.setattr(cache, "LONG", 0.01)
-    monkeypatch.setattr(slow.dispatcher, "compile", compile_slowly, raising=False)
-    prepare(slow, NUMBER)
+    monkeypatch.setattr(objects, "object_of", make_slowly)
+    shared_objects.address_of(Form(slow, NUMBER))
     while_compiling, done, *hint = caplog.messages
     assert while_compiling == "compiling a slow kernel, once on this machine"
     assert re.fullmatch(r"a slow kernel is ready after \d+\.\d s", done)
@@ -272,9 +276,9 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
 
 def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, monkeypatch):
     monkeypatch.setattr(cache, "LONG", 1e9)
-    value(entry(doubled))
+    value(kernel(doubled))
     monkeypatch.setattr(cache, "LONG", 0.0)
-    assert value(entry(doubled)) == (2.0, True)
+    assert value(kernel(doubled)) == (2.0, True)
     assert caplog.messages == []
 
 
@@ -284,14 +288,14 @@ def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, 
 def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folder, monkeypatch, is_on):
     """After an error too."""
     states, before = [], gc.get_threshold()
-    monkeypatch.setattr(cache._Cache, "save_overload", lambda *_: states.append(gc.get_threshold()[0]))
+    monkeypatch.setattr(store, "keep", lambda *_: states.append(gc.get_threshold()[0]))
     gc.set_threshold(701)
     (gc.enable if is_on else gc.disable)()
     try:
-        prepare(entry(doubled), NUMBER)
+        shared_objects.address_of(kernel(doubled))
         states.append(gc.get_threshold()[0])
         with pytest.raises(numba.core.errors.TypingError):
-            prepare(entry(doubled), (types.unicode_type,))
+            shared_objects.address_of(kernel(doubled, (types.unicode_type, "intp")))
         states += gc.get_threshold()[0], gc.isenabled()
     finally:
         gc.set_threshold(*before)
@@ -300,44 +304,45 @@ def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folde
 
 
 def test_several_threads_may_ask_at_once(folder):
-    call, results, all_there = entry(doubled), [], threading.Barrier(8)
+    form, results, all_there, count = kernel(doubled), [], threading.Barrier(8), len(built)
 
     def ask():
         all_there.wait(timeout=60)
-        prepare(call, NUMBER)
-        results.append(call.dispatcher(1.0))
+        results.append(value(form)[0])
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert results == [2.0] * 8
-    assert sum(call.dispatcher.stats.cache_misses.values()) == 1
+    assert len(built) == count + 1
 
 
 # ------------------------------------------------------------------------------------------------- the package
-# A program with a kernel of a whole robot, as a shared object, and a small one in Numba's form.
+# A program with a kernel of a whole robot, and a small one.
 TRIAL = f"""
-from numba import types
-from numba.core import event
+import numpy as np
 
 from screw_dynamics import Robot
-from screw_dynamics.kernel_cache.cache import compiled, prepare
+from screw_dynamics.compiled.native import array_at, function_at
+from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 
 
 @compiled()
-def power(x):
-    a = Vec3(x, x, x)
-    return dot(Wrench(a, a), Twist(a, a))
+def power(x, out):
+    a = Vec3(float(x), float(x), float(x))
+    array_at(0.0, out, (1,))[0] = dot(Wrench(a, a), Twist(a, a))
 
 
+built, build, out = [], shared_objects._built, np.zeros(1)
+shared_objects._built = lambda form, name: built.append(form.name) or build(form, name)
 robot = Robot.from_urdf({str(PACKAGE.parent / "urdf" / "double_pendulum.urdf")!r})
-with event.install_recorder("numba:compile") as recorded:
-    energy = robot.kinetic_energy([0.0, 0.0], [1.0, 1.0])
-prepare(power, (types.float64,))
-print(energy, power.dispatcher(1.0), bool(recorded.buffer), sum(power.dispatcher.stats.cache_misses.values()) > 0)
+energy = robot.kinetic_energy([0.0, 0.0], [1.0, 1.0])
+function_at(shared_objects.address_of(Form(power, ("intp", "intp"))), 2)(1, out.ctypes.data)
+print(energy, out[0], built[:1] not in ([], ["power"]), built[-1:] == ["power"])
 """
 
 
@@ -404,7 +409,7 @@ def test_code_is_kept_in_the_users_cache_and_not_in_the_package(first):
     """Or pip uninstall would leave it behind."""
     folder, _, compiled = first
     package, home = folder / "there" / "screw_dynamics", folder / "home"
-    assert compiled == [True, True] and {file.suffix for file in files(home)} == {".kernel", ".so"}
+    assert compiled == [True, True] and len(files(home)) == 2
     assert {file.parent for file in files(home)} == {home / ".cache" / "screw_dynamics"}
     there, copied = ({file.relative_to(place) for file in place.rglob("*") if "__pycache__" not in file.parts}
                      for place in (package, PACKAGE))
@@ -417,8 +422,8 @@ def test_code_is_kept_in_the_place_that_a_variable_names(folder, monkeypatch):
     for name in reversed(PLACES):               # each comes before those that are there already
         place = folder / name
         monkeypatch.setenv(name, str(place))
-        assert value(entry(doubled)) == (2.0, False)
-        assert value(entry(doubled)) == (2.0, True)
+        assert value(kernel(doubled)) == (2.0, False)
+        assert value(kernel(doubled)) == (2.0, True)
         assert files(place) == files(place if name == PLACES[0] else place / "screw_dynamics") != []
 
 
@@ -443,11 +448,10 @@ def test_code_is_looked_for_of_levels_whose_every_instruction_a_processor_has(mo
 @pytest.mark.skipif("avx2" not in Path("/proc/cpuinfo").read_text(),
                     reason="this processor is older than x86-64-v3, or another kind")
 def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
-    """A shared object: what is in Numba's form is for one kind of processor."""
     without_kernels(package)
     elsewhere = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
     numbers, _ = outcome(start(package, **elsewhere))
-    assert outcome(start(package)) == (numbers, [False, True])
+    assert outcome(start(package)) == (numbers, [False, False])
     older = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": "+sse4.2"}
     assert outcome(start(package, **older)) == (numbers, [True, True])
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from screw_dynamics.compiled.functions import form_of_words, function
-from screw_dynamics.compiled.native import address, array_at, function_at
+from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.compiled.workspace import numbers_type, read_type
 from screw_dynamics.kernel_cache import dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name, prepare
+from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
 from support.kernels import cache_with
@@ -85,18 +85,64 @@ def test_a_file_that_others_may_write_is_not_loaded(folder, caplog):
     assert "other users may write it" in caplog.text
 
 
-@pytest.mark.parametrize("lacks", ["linker", "levels"])
-def test_without_a_compiler_or_a_level_numba_makes_the_code(folder, monkeypatch, lacks):
-    monkeypatch.setattr(shared_objects, lacks, lambda: None if lacks == "linker" else ())
-    assert shared_objects.address_of(kernel()) == 0
-    assert called(address(prepare(*kernel()))) == (3.0, 5)
-    assert {file.suffix for file in folder.iterdir()} == {store.SUFFIX}
+def test_without_a_compiler_llvm_loads_the_code(folder, monkeypatch, caplog):
+    monkeypatch.setattr(shared_objects, "linker", lambda: None)
+    assert called(shared_objects.address_of(kernel())) == (3.0, 5)
+    assert {file.suffix for file in folder.iterdir()} == {".o"} and "there is no C compiler" in caplog.text
+    monkeypatch.setattr(shared_objects, "_built", None)                 # it would fail
+    assert called(where := shared_objects.address_of(kernel())) == (3.0, 5)
+    with pytest.raises(ValueError, match="count must not be negative"):
+        function_at(where, 2)(0, -1)
 
 
-def test_a_linker_that_fails_is_reported(folder, monkeypatch, caplog):
+def test_a_processor_without_a_level_has_files_of_its_own(folder, monkeypatch):
+    names = shared_objects._names(kernel())
+    monkeypatch.setattr(shared_objects, "levels", lambda: ())
+    assert called(shared_objects.address_of(kernel())) == (3.0, 5)
+    file, = folder.iterdir()
+    assert file.name.removesuffix(store.SHARED_OBJECT) not in names and shared_objects.is_kept(kernel())
+
+
+def test_a_linker_that_fails_is_reported_and_llvm_loads_the_code(folder, monkeypatch, caplog):
     monkeypatch.setattr(shared_objects, "linker", lambda: ["false"])
-    assert shared_objects.address_of(kernel()) == 0
+    assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     assert "kernels cannot be linked" in caplog.text
+
+
+USES_NUMBA = """
+import sys
+import numpy as np
+from screw_dynamics.compiled.native import array_at, function_at
+from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache.cache import Form, compiled
+@compiled("solve", "a user's")
+def solve(b, k):
+    a = np.eye(3)
+    a[0, 0] = 4.0
+    if k < 0:
+        raise ValueError("k must not be negative", k)
+    print("k is", k)
+    b = array_at(0.0, b, (3,))
+    b[:] = np.linalg.solve(a, b)
+    return k
+form, b = Form(solve, ("intp", "intp")), np.ones(3)
+kept, run = shared_objects.is_kept(form), function_at(shared_objects.address_of(form), 2)
+print(kept, run(b.ctypes.data, 3), *b)
+try:
+    run(b.ctypes.data, -2)
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_code_that_calls_numba_and_python_is_kept_as_an_object_file(tmp_path):
+    """LAPACK's solver, `print` with text of the function, and an exception with a value."""
+    environment = cache_with([], tmp_path / "cache")
+    for kept in (False, True):
+        assert run(USES_NUMBA, **environment)[0].splitlines() == [
+            "k is 3", f"{kept} 3 0.25 1.0 1.0", "('k must not be negative', -2)"]
+    assert [file.name[:6] for file in (tmp_path / "cache").glob("*.kernel.o")] == ["solve-"]
 
 
 def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
@@ -113,14 +159,13 @@ def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
     assert "is not a command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
 
 
-def test_a_system_that_loads_none_is_reported_and_numba_makes_the_code(folder, monkeypatch, caplog):
+def test_a_system_that_loads_none_is_reported_and_llvm_loads_the_code(folder, monkeypatch, caplog):
     """As of a folder that is mounted without the right to execute."""
     def refuse(name):
         raise OSError(f"{name}: failed to map segment from shared object: Operation not permitted")
     monkeypatch.setattr(shared_objects.ctypes, "CDLL", refuse)
-    assert [shared_objects.address_of(kernel()) for _ in range(2)] == [0, 0]
+    assert [called(shared_objects.address_of(kernel())) for _ in range(2)] == [(3.0, 5)] * 2
     assert len(caplog.messages) == 1 and "cannot be loaded" in caplog.text
-    assert called(address(prepare(*kernel()))) == (3.0, 5)
 
 
 def test_where_nothing_can_be_kept_kernels_are_built_in_each_process(folder, monkeypatch, caplog):

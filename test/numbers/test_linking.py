@@ -1,9 +1,12 @@
-"""An entry point contains the code of all kernels that it calls, which have machine code for other callers alone."""
+"""A kernel contains the code of all functions that it calls, which have machine code for other callers alone."""
+import numpy as np
 import pytest
-from numba import njit, types
+from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
-from screw_dynamics.kernel_cache.cache import compiled, prepare
+from screw_dynamics.compiled.functions import function
+from screw_dynamics.compiled.workspace import numbers_type
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numba_internals.compiler import CALLEE, start
 from screw_dynamics.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import kernel, noinline
@@ -38,12 +41,22 @@ def made(monkeypatch):
     return libraries
 
 
-def test_an_entry_point_alone_has_machine_code(both, made):
-    call = prepare(compiled("an entry point of a test", key=None)(both), (types.float64,)).entry_point
-    assert call(3.0) == 90.0
-    assert made.keys() - {"nrt"} == {"<lambda>"} and made["<lambda>"] is Whole
+def result_of(called, x):
+    """What a kernel gets from a function of a number."""
+    called, out = noinline(called), np.array([x])
+
+    @compiled("a kernel of a test", key=None)
+    def in_place(x):
+        x[0] = called(x[0])
+    function(Form(in_place, (numbers_type(1),)))(out)
+    return out[0]
+
+
+def test_nothing_has_machine_code_but_the_kernel(both, made):
+    assert result_of(both, 3.0) == 90.0
+    assert made.keys() <= {"nrt"}
     with pytest.raises(ValueError, match="not of negative numbers"):
-        call(-1.0)
+        result_of(both, -1.0)
 
 
 def test_functions_that_numba_compiles_alone_call_kernels_too(both, made):
@@ -80,6 +93,4 @@ def other(x):
 @pytest.mark.parametrize("entry", [lambda x: other(x) + unasked(x), lambda x: unasked(x) + other(x)])
 def test_what_one_caller_names_and_another_one_calls_is_linked(entry):
     """A generator whose numbers are not asked for names `deep`, and nothing of it is left that would call it."""
-    result = prepare(compiled("an order of a test", key=None)(entry), (types.float64,))
-    assert not [f.name for f in result.library._final_module.functions if f.is_declaration and "deep" in f.name]
-    assert result.entry_point(2.0) == 9.0
+    assert result_of(entry, 2.0) == 9.0
