@@ -92,9 +92,9 @@ def compiling_little(pytestconfig):
     if pytestconfig.option.markexpr != "not slow":
         yield
         return
-    from screw_dynamics.kernel_cache import shared_objects
+    from screw_dynamics.kernel_cache import building
 
-    build = shared_objects._built
+    build = building.build
 
     def build_if_few(form, name):
         from screw_dynamics import prepare
@@ -105,7 +105,7 @@ def compiling_little(pytestconfig):
                         f"{prepare.CORE} alone")
         return build(form, name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_objects, "_built", build_if_few)
+        patch.setattr(building, "build", build_if_few)
         yield
 
 

@@ -12,7 +12,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics import prepare
 from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states, kernels_of
-from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache import building, shared_objects
 from screw_dynamics.kernel_cache.cache import file_name
 from support.kernels import cache_with
 from support.paths import ROOT
@@ -193,7 +193,7 @@ def test_an_everyday_test_compiles_no_kernel_of_other_parts(pytestconfig):
     if pytestconfig.option.markexpr != "not slow":
         pytest.skip("slow tests compile what they need")
     with pytest.raises(pytest.fail.Exception, match="compiles loops.close must be marked as slow"):
-        shared_objects._built(prepare.forms("loops")["loops.close"], "none")
+        building.build(prepare.forms("loops")["loops.close"], "none")
 
 
 def test_batches_of_joints_on_groups_have_kernels_of_their_own(capsys):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from numba import types
 
 import screw_dynamics
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import cache, dependencies, levels, shared_objects, store
+from screw_dynamics.kernel_cache import building, cache, dependencies, levels, shared_objects, store
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numba_internals import objects
 
@@ -59,10 +60,10 @@ def folder(tmp_path, monkeypatch):
     dependencies.digest(dependencies.EVERYTHING)        # whose file is none of what these tests count
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(store.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(store, "_said", set())
-    build = shared_objects._built
-    monkeypatch.setattr(shared_objects, "_built", lambda form, name: built.append(form) or build(form, name))
+    build = building.build
+    monkeypatch.setattr(building, "build", lambda form, name: built.append(form) or build(form, name))
     return tmp_path / "cache"
 
 
@@ -325,7 +326,7 @@ import numpy as np
 
 from screw_dynamics import Robot
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache import building, shared_objects
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
@@ -337,8 +338,8 @@ def power(x, out):
     array_at(0.0, out, (1,))[0] = dot(Wrench(a, a), Twist(a, a))
 
 
-built, build, out = [], shared_objects._built, np.zeros(1)
-shared_objects._built = lambda form, name: built.append(form.name) or build(form, name)
+built, build, out = [], building.build, np.zeros(1)
+building.build = lambda form, name: built.append(form.name) or build(form, name)
 robot = Robot.from_urdf({str(PACKAGE.parent / "urdf" / "double_pendulum.urdf")!r})
 energy = robot.kinetic_energy([0.0, 0.0], [1.0, 1.0])
 function_at(shared_objects.address_of(Form(power, ("intp", "intp"))), 2)(1, out.ctypes.data)

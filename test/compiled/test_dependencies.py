@@ -75,7 +75,7 @@ def test_an_edit_of_what_numba_is_told_about_numbers_counts_for_all():
 
 @pytest.mark.slow
 def test_an_edit_of_how_kernels_are_linked_counts_for_all_and_one_of_how_they_are_kept_for_users_functions():
-    for path, old in ("kernel_cache/runtime.c", "int"), ("kernel_cache/shared_objects.py", '"-O1"'):
+    for path, old in ("kernel_cache/runtime.c", "int"), ("kernel_cache/building.py", '"-O1"'):
         assert edited(path, old, old[::-1]).keys() == digested().keys()
     assert edited("kernel_cache/store.py", "return ", "return 0 or ").keys() == {EVERYTHING}
 

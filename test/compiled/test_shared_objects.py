@@ -11,7 +11,7 @@ import pytest
 from screw_dynamics.compiled.functions import form_of_words, function
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.compiled.workspace import numbers_type, read_type
-from screw_dynamics.kernel_cache import dependencies, levels, shared_objects, store
+from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, store
 from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
@@ -19,7 +19,7 @@ from support.kernels import cache_with
 from support.paths import ROOT, URDF
 
 pytestmark = [pytest.mark.skipif(PLAIN, reason="nothing is compiled"),
-              pytest.mark.skipif(not shared_objects.linker() or not shared_objects.levels(),
+              pytest.mark.skipif(not building.linker() or not levels.levels(),
                                  reason="no C compiler, or a processor without a level")]
 
 
@@ -55,7 +55,7 @@ def test_a_kernel_is_built_once_and_loaded_from_then_on(folder, monkeypatch):
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     file, = folder.iterdir()
     assert file.suffix == ".so" and shared_objects.is_kept(kernel())
-    monkeypatch.setattr(shared_objects, "_built", None)                 # it would fail
+    monkeypatch.setattr(building, "build", None)                 # it would fail
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
 
 
@@ -86,10 +86,10 @@ def test_a_file_that_others_may_write_is_not_loaded(folder, caplog):
 
 
 def test_without_a_compiler_llvm_loads_the_code(folder, monkeypatch, caplog):
-    monkeypatch.setattr(shared_objects, "linker", lambda: None)
+    monkeypatch.setattr(building, "linker", lambda: None)
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     assert {file.suffix for file in folder.iterdir()} == {".o"} and "there is no C compiler" in caplog.text
-    monkeypatch.setattr(shared_objects, "_built", None)                 # it would fail
+    monkeypatch.setattr(building, "build", None)                 # it would fail
     assert called(where := shared_objects.address_of(kernel())) == (3.0, 5)
     with pytest.raises(ValueError, match="count must not be negative"):
         function_at(where, 2)(0, -1)
@@ -97,14 +97,15 @@ def test_without_a_compiler_llvm_loads_the_code(folder, monkeypatch, caplog):
 
 def test_a_processor_without_a_level_has_files_of_its_own(folder, monkeypatch):
     names = shared_objects._names(kernel())
-    monkeypatch.setattr(shared_objects, "levels", lambda: ())
+    for module in shared_objects, building:
+        monkeypatch.setattr(module, "levels", lambda: ())
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     file, = folder.iterdir()
     assert file.name.removesuffix(store.SHARED_OBJECT) not in names and shared_objects.is_kept(kernel())
 
 
 def test_a_linker_that_fails_is_reported_and_llvm_loads_the_code(folder, monkeypatch, caplog):
-    monkeypatch.setattr(shared_objects, "linker", lambda: ["false"])
+    monkeypatch.setattr(building, "linker", lambda: ["false"])
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     assert "kernels cannot be linked" in caplog.text
 
@@ -147,15 +148,15 @@ def test_code_that_calls_numba_and_python_is_kept_as_an_object_file(tmp_path):
 
 def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
     compiler = tmp_path / "a compiler"
-    compiler.symlink_to(shutil.which(shared_objects.linker()[0]))
+    compiler.symlink_to(shutil.which(building.linker()[0]))
     monkeypatch.setenv("CC", f"'{compiler}' -O1")
-    assert shared_objects.linker() == [str(compiler), "-O1"]
+    assert building.linker() == [str(compiler), "-O1"]
 
 
 def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
     monkeypatch.setattr(store, "_said", set())
     monkeypatch.setenv("CC", "'gcc -O1")
-    assert shared_objects.linker() in (["cc"], ["gcc"], ["clang"])
+    assert building.linker() in (["cc"], ["gcc"], ["clang"])
     assert "is not a command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
 
 
@@ -163,7 +164,7 @@ def test_a_system_that_loads_none_is_reported_and_llvm_loads_the_code(folder, mo
     """As of a folder that is mounted without the right to execute."""
     def refuse(name):
         raise OSError(f"{name}: failed to map segment from shared object: Operation not permitted")
-    monkeypatch.setattr(shared_objects.ctypes, "CDLL", refuse)
+    monkeypatch.setattr(store.ctypes, "CDLL", refuse)
     assert [called(shared_objects.address_of(kernel())) for _ in range(2)] == [(3.0, 5)] * 2
     assert len(caplog.messages) == 1 and "cannot be loaded" in caplog.text
 
