@@ -28,6 +28,8 @@ from .kinematics import add_entry, clear_matrix, meet, send
 from .rows import row
 from .tables import COUPLING, ConstraintTables
 
+ALONG_PATHS = True          # columns of Y for a wrench on a body have entries at joints between it and the root alone
+
 
 @extends(hybrid.ArticulatedBodies)
 class InverseFactors(NamedTuple):

@@ -17,6 +17,8 @@ from .kinematics import add_transpose, at_joint, clear_matrix, send, vanish
 from .rows import row
 from .tables import ConstraintTables, effort_column
 
+ALONG_PATHS = False         # columns of Y have entries everywhere
+
 
 @extends(composite_bodies.CompositeBodies)
 class InverseFactors(NamedTuple):

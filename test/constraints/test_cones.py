@@ -128,6 +128,7 @@ def test_alternating_directions_come_near(rng):
     m = len(scene.mu)
     given = cones(0.0, 0, m, np.zeros(numbers(0, m)), 0)
     given.G[:], given.c[:], given.mu[:], given.active[:] = scene.G, scene.c, scene.mu, 1.0
+    given.ends[:] = len(given.x)
     find_entries(given)
     alternate(given, 1.0, 300)
     x = given.y * given.free

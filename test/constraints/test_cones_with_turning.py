@@ -96,6 +96,7 @@ def alone(rng):
 
 def test_alternating_directions_come_near(rng):
     given, which = alone(rng)
+    given.ends[:] = len(given.x)
     find_entries(given)
     alternate(given, 1.0, 400)
     x = given.y * given.free

@@ -50,6 +50,8 @@ def form_of_problems(lanes: bool) -> Form:
             given.roll_of[k] = roll_of[k]
         for first in range(0, len(problems), unit):
             load_rows(problems, first, 0, inputs)
+            for k in range(len(given.ends)):
+                given.ends[k] = float(len(given.ends))
             if impacts:
                 solve_impacts_at(solver, given, threshold)
             else:

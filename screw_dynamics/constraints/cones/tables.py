@@ -111,14 +111,14 @@ def end_of_block(given: Cones, i: int) -> int:
 
 @noinline
 def find_entries(given: Cones) -> None:
-    """Fill begins and ends, the ranges of nonzero columns. They are equal for all rows of a contact and monotonic;
-    factors have the same ranges, which saves time for separate bodies. Torsional and rolling friction, whose rows
-    follow those of all contacts, have all columns."""
+    """Fill begins and ends, the ranges of nonzero columns, from upper bounds in ends. They are equal for all rows of a
+    contact and monotonic; factors have the same ranges, which saves time for separate bodies. Torsional and rolling
+    friction, whose rows follow those of all contacts, have all columns."""
     G, begins, ends, N, end, begin = given.G, given.begins, given.ends, len(given.x), 0, 0
     if len(given.spin_of) + len(given.roll_of) > 0:
         end = N
     for i in range(N):
-        last = N
+        last = int(ends[i])
         while last > max(end, i + 1) and not some(G[i, last - 1] != 0.0):
             last -= 1
         end = N if end == N else max(end, end_of_block(given, last - 1))

@@ -3,7 +3,9 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics.algorithms.group_rates import last_body
 from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, zero
 from screw_dynamics.screws.se3 import Wrench
@@ -14,8 +16,6 @@ from ..kinematics import put_wrench
 from ..shortest import Problem, measure
 from .motion import opening, relative, relative_turn
 from .tables import ContactTables
-
-FEW = 12            # entries of a column
 
 
 @kernel
@@ -69,55 +69,100 @@ def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, 
 
 
 @kernel
+def coordinates_of(links: Link, i: int) -> tuple[int, int]:
+    """Return the range that contains the coordinates of the joints between the root and body i; empty for the root."""
+    low, high = len(links.parent), 0
+    while i > 0:
+        k = links.coordinate[i]
+        low, high, i = min(low, k), max(high, k + 1), links.parent[i]
+    return low, high
+
+
+@noinline
+def put_spans(links: Link, body: Any, given: ContactTables, of: np.ndarray, cones: Cones, whole: bool) -> None:
+    """Fill spans and rows, and set the ends of cones to upper bounds, which do not decrease.
+
+    The span of a block, of a joint in `of` or of a contact, is two ranges of coordinates: outside of them its columns
+    of Y have no entries, and are not read. whole: True if columns may have entries everywhere."""
+    spans, rows, u, count, N = given.spans, given.rows, len(of), len(cones.mu), len(cones.x)
+    n, pair, bodies = len(rows), given.geometry.pair, given.geometry.collider.body
+    for k in range(n):
+        rows[k, 0], rows[k, 1] = (0, N) if whole else (N, 0)
+    for b in range(u + count):
+        if whole:
+            spans[b, 0], spans[b, 1], spans[b, 2], spans[b, 3] = 0, n, 0, 0
+            continue
+        i = j = 0
+        if b < u:
+            i = last_body(body.q, of[b])
+        else:
+            k = given.contact.pair[b - u]
+            i, j = bodies[pair.first[k]], bodies[pair.second[k]]
+        low, high = coordinates_of(links, i)
+        low_2, high_2 = coordinates_of(links, j)
+        if low < high_2 and low_2 < high:               # of one tree
+            low, high, low_2, high_2 = min(low, low_2), max(high, high_2), 0, 0
+        spans[b, 0], spans[b, 1], spans[b, 2], spans[b, 3] = low, high, low_2, high_2
+        first, last = (b, b + 1) if b < u else (3 * b - 2 * u, 3 * b - 2 * u + 3)
+        for k in range(0, 4, 2):
+            for at in range(spans[b, k], spans[b, k + 1]):
+                rows[at, 0], rows[at, 1] = min(rows[at, 0], first), max(rows[at, 1], last)
+    end = N if whole else 0
+    for b in range(u + count):
+        first, last = (b, b + 1) if b < u else (3 * b - 2 * u, 3 * b - 2 * u + 3)
+        end = max(end, last)
+        for k in range(0, 4, 2):
+            for at in range(spans[b, k], spans[b, k + 1]):
+                end = max(end, rows[at, 1])
+        for row in range(first, last):
+            cones.ends[row] = float(end)
+    for row in range(u + 3 * count, N):
+        cones.ends[row] = float(N)
+
+
+@noinline
+def clear_spans(given: ContactTables, u: int, cones: Cones, Y: np.ndarray, first: int) -> None:
+    """Clear the entries of Y that are read, if its first columns are none of constraints: those of the u joints, and at
+    each coordinate those of contacts that may be coupled to one with an entry there."""
+    none = null(cones.c[0])
+    for k in range(len(Y)):
+        for j in range(first + u):
+            Y[k, j] = none
+        begin, end = max(given.rows[k, 0], u), given.rows[k, 1]
+        if end > 0:
+            for j in range(first + begin, first + int(cones.ends[end - 1])):
+                Y[k, j] = none
+
+
+@kernel
 def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
     """Clear the columns from `first` on of contacts that are inactive on some lanes: their rows are 0 there. The
     solution of a state is then bit-identical for any content of the other lanes."""
+    u = len(cones.lower)
     for k in range(len(cones.mu)):
         counts = given.contact.gap[k] < given.settings.margin[0]
         if some(given.contact.gap[k] >= given.settings.margin[0]):
-            clear_columns(problem, first + 3 * k, 3, counts)
+            clear_columns(problem, given.spans[u + k], first + 3 * k, 3, counts)
     row = first + 3 * len(cones.mu)
     for k in range(len(cones.spin_of)):
-        clear_columns(problem, row, 1, given.contact.gap[int(cones.spin_of[k])] < given.settings.margin[0])
+        of = int(cones.spin_of[k])
+        clear_columns(problem, given.spans[u + of], row, 1, given.contact.gap[of] < given.settings.margin[0])
         row += 1
     for k in range(len(cones.roll_of)):
-        clear_columns(problem, row, 2, given.contact.gap[int(cones.roll_of[k])] < given.settings.margin[0])
+        of = int(cones.roll_of[k])
+        clear_columns(problem, given.spans[u + of], row, 2, given.contact.gap[of] < given.settings.margin[0])
         row += 2
 
 
 @noinline
-def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
+def clear_columns(problem: Problem, span: np.ndarray, first: int, count: int, kept: Any) -> None:
     """Set columns and their right-hand sides to 0 on lanes outside the mask `kept`."""
     Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
     for j in range(first, first + count):
         b[0, j] = where(kept, b[0, j], none)
-        for i in range(len(Y)):
-            Y[i, j] = where(kept, Y[i, j], none)
-
-
-@kernel
-def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
-    """Return the range of nonzero entries of columns `first` to `last`.
-
-    It is short for contacts of one body among many. Columns with at most FEW entries are taken whole: a search would
-    take as long."""
-    begin, end = 0, len(Y)
-    if end <= FEW:
-        return begin, end
-    while begin < end and not any_entry(Y[begin], first, last):
-        begin += 1
-    while begin < end and not any_entry(Y[end - 1], first, last):
-        end -= 1
-    return begin, end
-
-
-@kernel
-def any_entry(row: np.ndarray, first: int, last: int) -> bool:
-    """Return True if a row has nonzero entries in columns from the first to the last."""
-    found = False
-    for j in range(first, last + 1):
-        found = found or some(row[j] != 0.0)
-    return found
+        for k in range(0, 4, 2):
+            for i in range(span[k], span[k + 1]):
+                Y[i, j] = where(kept, Y[i, j], none)
 
 
 @kernel
@@ -130,33 +175,48 @@ def put_sizes(problem: Problem, first: int, cones: Cones) -> None:
 
 
 @noinline
-def put_operator(problem: Problem, first: int, cones: Cones) -> None:
-    """Set G = Y^T Y for the columns from `first` on, and c to their residual products; without loops also the sizes."""
-    N, columns, step = len(cones.c), problem.Y[:, first:], at_once(problem.Y)
-    for i in range(N):
-        cones.c[i] = -problem.b[0, first + i]
-    for i in range(0, N, 3):                # three rows at once; the last ones again if fewer remain
-        j, k = min(i + 1, N - 1), min(i + 2, N - 1)
-        begin, end = entries(columns, i, k)
-        for at in range(i - i % step, N, step):
-            x = y = z = null(taken(columns, 0, at))
-            for row in range(begin, end):
+def put_three(columns: np.ndarray, span: np.ndarray, G: np.ndarray, i: int, j: int, k: int, end: int) -> None:
+    """Set three rows of G, from column i to `end`: the products of columns with the same span."""
+    step = at_once(columns)
+    for at in range(i - i % step, end, step):
+        x = y = z = null(taken(columns, 0, at))
+        for part in range(0, 4, 2):
+            for row in range(span[part], span[part + 1]):
                 w = taken(columns, row, at)
                 x, y, z = x + columns[row, i] * w, y + columns[row, j] * w, z + columns[row, k] * w
-            put(cones.G, i, at, x)
-            put(cones.G, j, at, y)
-            put(cones.G, k, at, z)
+        put(G, i, at, x)
+        put(G, j, at, y)
+        put(G, k, at, z)
+
+
+@noinline
+def put_operator(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
+    """Set G = Y^T Y for the columns from `first` on, in each row up to its end, and c to their residual products;
+    without loops also the sizes."""
+    N, u, columns, ends, G = len(cones.c), len(cones.lower), problem.Y[:, first:], cones.ends, cones.G
     for i in range(N):
-        for j in range(i):
-            cones.G[i, j] = cones.G[j, i]
+        cones.c[i] = -problem.b[0, first + i]
+    for i in range(u):
+        put_three(columns, given.spans[i], G, i, i, i, int(ends[i]))
+    for i in range(u, N, 3):                # those of spins and rolls have the spans of all blocks
+        j, k = min(i + 1, N - 1), min(i + 2, N - 1)
+        put_three(columns, given.spans[min(u + (i - u) // 3, u + len(cones.mu) - 1)], G, i, j, k, int(ends[k]))
+    begin = 0
+    for i in range(N):
+        while ends[begin] <= i:
+            begin += 1
+        for j in range(begin, i):
+            G[i, j] = G[j, i]
         if first == 0:
-            cones.size[i] = cones.G[i, i]
+            cones.size[i] = G[i, i]
 
 
-@kernel
-def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
-    """Add Y x, of the columns from `first` on, to problem.x."""
+@noinline
+def combine_all(given: ContactTables, problem: Problem, first: int, u: int, x: np.ndarray) -> None:
+    """Add Y x, of the columns from `first` on, of which u are those of joints, to problem.x."""
     Y = problem.Y
     for i in range(len(Y)):
-        for j in range(len(x)):
+        for j in range(u):
+            problem.x[i] += Y[i, first + j] * x[j]
+        for j in range(max(given.rows[i, 0], u), given.rows[i, 1]):
             problem.x[i] += Y[i, first + j] * x[j]

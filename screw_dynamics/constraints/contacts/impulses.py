@@ -26,7 +26,17 @@ from ..ends import set_in_motion
 from ..impulses import ADDED, LOWER, UPPER, joints_that_may_act
 from ..shortest import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
-from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, put_sizes, turning
+from .columns import (
+    ask_contacts,
+    clear_others,
+    clear_spans,
+    combine_all,
+    put_forces,
+    put_operator,
+    put_sizes,
+    put_spans,
+    turning,
+)
 from .motion import put_motion, relative
 from .problem import TOUCHING, hold_joints, penetrates, put_bounds, put_friction, solve, take_impulses
 from .reports import note_unsolved, put_report
@@ -67,6 +77,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
                                                              by.add_joints)
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+    along_paths = by.ALONG_PATHS
 
     @kernel
     def add_rows(links: Link, body: tuple, contacts: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
@@ -82,7 +93,12 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                      cones: Cones, Y: np.ndarray) -> None:
         """Set Y to D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
         count, first = len(cones.mu), given.m + len(of)
-        tiles.clear(Y)
+        whole = not along_paths or given.m + len(cones.spin_of) + len(cones.roll_of) > 0
+        put_spans(links, body, contacts, of, cones, whole)
+        if whole:
+            tiles.clear(Y)
+        else:
+            clear_spans(contacts, len(of), cones, Y, given.m)
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
         put_forces(contacts, count)
@@ -143,7 +159,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             if m > 0:
                 put_sizes(problem, m, cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
-            put_operator(problem, m, cones)
+            put_operator(contacts, problem, m, cones)
             let_servos_yield(cones, passive, u)
             if count > 0 and contacts.settings.rebounds[0] != 0:
                 bound_servos(links, acts, servos, passive, False, cones)
@@ -156,9 +172,9 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 solve(contacts, cones, calls, False)
             tell(links, acts, of, passive, cones.x)
             take_impulses(contacts, cones)
-            combine_all(problem, m, cones.x)
+            combine_all(contacts, problem, m, u, cones.x)
             if struck:
-                combine_all(problem, m, problem.b[0, m:])
+                combine_all(contacts, problem, m, u, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         if struck:
             after_impacts(contacts, problem.b[0, m:], share, cones)
@@ -173,8 +189,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
             if corrects:
-                combine_all(problem, m, cones.x)
+                combine_all(contacts, problem, m, u, cones.x)
             if struck:
-                combine_all(problem, m, cones.first)
+                combine_all(contacts, problem, m, u, cones.first)
             add_half(links, body, given, problem.x, moved)
     return add_impulses_to

@@ -83,7 +83,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         v = cones.v[i + 2] - opening(given, k) / h
         end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
         if struck:
-            for j in range(len(cones.first)):
+            for j in range(int(cones.begins[i]), int(cones.ends[i])):
                 end += h * (cones.G[i + 2, j] * cones.first[j])
         counts = gap < given.settings.margin[0]
         cones.c[i + 2] = where(counts, end / h, null(h))

@@ -69,15 +69,16 @@ OF_CONTACT = 11
 REPORTED, FOUND, MISSED = range(3)
 
 
-# Numbers of found and of selected contacts; of rows, twice the coordinates, and of scalars of a Problem, of the solver
-# and of the report.
-Sizes = namedtuple("Sizes", "found most rows twice vectors cones report")
+# Numbers of found and of selected contacts; of rows, of coordinates, once and twice, of blocks of rows (a joint's or a
+# contact's), and of scalars of a Problem, of the solver and of the report.
+Sizes = namedtuple("Sizes", "found most rows n twice blocks vectors cones report")
 
 
 class ContactTables(NamedTuple):
     """Geometry and settings, and the workspace; found contacts, selected contacts; counts; wrenches F of all contact
     rows; memory of a Problem for m rows of constraints and up to n + rows further ones, and of the solver; the report
-    of the step; bodies: first bodies of joints with bounded impulses."""
+    of the step; bodies: first bodies of joints with bounded impulses. spans: see columns.py; rows: for each coordinate,
+    the first row and the end of the rows whose columns of Y have an entry there."""
 
     geometry: Geometry
     settings: Settings
@@ -90,6 +91,8 @@ class ContactTables(NamedTuple):
     cones: Annotated[np.ndarray, "cones"]
     report: Annotated[np.ndarray, "report"]
     bodies: Annotated[np.ndarray, Words, "twice"]
+    spans: Annotated[np.ndarray, Words, "blocks", 4]
+    rows: Annotated[np.ndarray, Words, "n", 2]
 
 
 KEPT, SETTINGS = width(Kept), width(Settings)
@@ -105,7 +108,7 @@ def sizes_of(n: int, m: int, settings: Settings, found: int) -> Sizes:
     """Return the Sizes of contacts of n coordinates with m constraints."""
     most, turning = settings.most, settings.turning
     rows, joints = 3 * most * (1 + turning), n + settings.servos
-    return Sizes(found, most, rows, 2 * n, room(Problem, ProblemSizes(n, m + joints + rows, m)),
+    return Sizes(found, most, rows, n, 2 * n, joints + most, room(Problem, ProblemSizes(n, m + joints + rows, m)),
                  cone_numbers(joints, most, turning * most, turning * most), report_numbers(most))
 
 
