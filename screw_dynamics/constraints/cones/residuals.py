@@ -11,22 +11,24 @@ from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED
 TOLERANCE = 1e-12       # times the largest velocity: residuals of a converged lane
 ROUNDING = 1e-14        # times the largest G_ii x_i: rounding of residuals
 ENOUGH = 1e-9           # times the largest velocity: larger residuals are reported; smaller ones end the last methods
+LEAST = 1e-6            # times the largest velocity of any row: where others only have rounding, residuals are that, too
 
 
 @kernel
 def slowness(given: Cones) -> Scalar:
-    """Return the velocity scale: the largest velocity without impulses. Of an opening contact only tangential
-    velocities count."""
+    """Return the velocity scale: the largest velocity without impulses. Of the normal velocity of an opening contact
+    only the fraction LEAST counts."""
     c, u, m = given.c, len(given.lower), len(given.mu)
-    fastest = null(given.found[0])
+    fastest = most = null(given.found[0])
     for i in range(len(c)):
         speed = absolute(c[i])
+        most = larger(most, speed)
         if u <= i < u + 3 * m:
             if (i - u) % 3 == 2:
                 speed = -c[i]
             speed = where(given.active[(i - u) // 3] > 0.0, speed, null(speed))
-        fastest = where(speed > fastest, speed, fastest)
-    return fastest
+        fastest = larger(fastest, speed)
+    return larger(fastest, LEAST * most)
 
 
 class Residual(NamedTuple):

@@ -16,7 +16,7 @@ from .blocks import SOFT, put_units
 from .residuals import TOLERANCE
 from .tables import SPEED, Cones, velocities
 
-SOLVES = 4              # each removes the error that the regularization SOFT leaves in the previous one
+SOLVES = 12             # each removes the error that the regularization SOFT leaves in the previous one
 TRIALS = 4              # all but the first remove further contacts
 
 
