@@ -59,6 +59,7 @@ def test_what_is_given_stays(rng):
     c[[4, 7]] = -1.0, -2.0
     given = cones(0.0, 2, 2, np.zeros(numbers(2, 2)), 0)
     given.G[:], given.c[:], given.mu[:], given.active[:], given.restitution[:] = Y.T @ Y, c, 0.3, 1.0, 0.8
+    given.ends[:] = len(c)
     given.size[:], given.lower[:], given.upper[:] = given.G.diagonal(), (-0.01, 0.0), (0.02, np.inf)
     solve_in_memory(given, 0.0)
     assert given.found[1:].any() and given.x.any()

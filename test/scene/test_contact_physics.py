@@ -39,6 +39,32 @@ def on_slope(angle, mu):
     return scene
 
 
+@pytest.mark.parametrize("stacked", [False, True])
+def test_boxes_come_to_rest_one_beside_or_above_the_other(stacked):
+    """From a small height, without a warning: residuals of boxes at rest are rounding. Boxes apart move as one alone
+    does."""
+    count = 2 if PLAIN else 20
+
+    def boxes(n):
+        scene = sd.Scene(ground=True, friction=0.5)
+        for k in range(n):
+            pose = at(0.0 if stacked else 0.4 * k, 0.0, 0.1 + 0.2 * k * stacked + 0.0005)
+            pose[:2, :2] = [[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]]
+            scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + 0.1 * k, pose)
+        return scene
+    scene = boxes(count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motion = scene.rollout(scene.neutral(), steps=STEPS)
+    carried = np.cumsum(1.0 + 0.1 * np.arange(count)[::-1]) if stacked else 1.0 + 0.1 * np.arange(count)
+    np.testing.assert_allclose(np.abs(motion.contacts.force[-1, :, 2]).sum(), G * carried.sum(), rtol=1e-9)
+    assert np.abs(motion.qd[-1]).max() < 1e-11
+    if not stacked:
+        alone = boxes(1).rollout(boxes(1).neutral(), steps=STEPS)
+        heights = motion.q.reshape(STEPS + 1, count, 7)[:, :, 2]
+        np.testing.assert_allclose(heights, np.repeat(alone.q[:, 2:3], count, axis=1), atol=1e-12)
+
+
 @pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0 - 1e-6])
 def test_a_box_sticks_where_the_slope_is_less_than_friction(ratio):
     mu = 0.5

@@ -11,7 +11,7 @@ from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED
 TOLERANCE = 1e-12       # times the largest velocity: residuals of a converged lane
 ROUNDING = 1e-14        # times the largest G_ii x_i: rounding of residuals
 ENOUGH = 1e-9           # times the largest velocity: larger residuals are reported; smaller ones end the last methods
-LEAST = 1e-6            # times the largest velocity of any row: where others only have rounding, residuals are that, too
+LEAST = 1e-6            # times the largest velocity of any row, opening ones included: other velocities may be rounding
 
 
 @kernel

@@ -34,7 +34,7 @@ class Cones(NamedTuple):
     else 0.
     Memory: fresh to z; A; own, axes and rate: sliding of contacts and rolls; first to bounds: impacts.
     Equal on all lanes: contact indices of spins and rolls (input); begins and ends, the range of columns of a row with
-    entries on any lane."""
+    entries on any lane; as input, ends are upper bounds, up to which G is read."""
 
     G: Annotated[np.ndarray, "N", "N"]
     c: Annotated[np.ndarray, "N"]
