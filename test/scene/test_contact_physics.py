@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.contact.on_links import CollisionShape
@@ -49,7 +50,7 @@ def test_boxes_come_to_rest_one_beside_or_above_the_other(stacked):
         scene = sd.Scene(ground=True, friction=0.5)
         for k in range(n):
             pose = at(0.0 if stacked else 0.4 * k, 0.0, 0.1 + 0.2 * k * stacked + 0.0005)
-            pose[:2, :2] = [[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]]
+            pose[:3, :3] = Rotation.from_rotvec([0.0, 0.0, 0.1]).as_matrix()
             scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + 0.1 * k, pose)
         return scene
     scene = boxes(count)
