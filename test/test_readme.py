@@ -21,7 +21,7 @@ from support.paths import ROOT, URDF
 
 PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
          for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
-README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md", "docs/benchmarks.md"))
+README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/conventions.md", "docs/benchmarks.md"))
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
