@@ -142,7 +142,8 @@ def other_names() -> str:
 
 
 def generated(match: re.Match) -> str:
-    """Return what a page of the reference has for a comment: the beginning of examples, or the names of a function."""
+    """Return the text for a comment on a page of the reference: the start of a program of examples, or the names that
+    one of these functions lists."""
     return opening(match[2]) if match[1] == "examples" else globals()[match[2]]()
 
 
