@@ -172,13 +172,18 @@ def test_tests_of_nodes_are_skipped_where_there_is_no_ros_alone(tmp_path, monkey
     assert reason_to_skip(lambda name: None, "aarch64") is not None
 
 
+def trial_of(plugin, tests, folder):
+    """Pytest's run of some tests with this text as a plugin, made in a folder."""
+    (folder / "trial.py").write_text(plugin)
+    path = os.pathsep.join([str(folder), str(ROOT / "test"), str(ROOT)])
+    return subprocess.run([sys.executable, "-m", "pytest", "-p", "trial", "-p", "no:cacheprovider", "-q", tests],
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+
+
 @pytest.mark.slow
 def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     """None is imported, and none is left out in silence."""
-    (tmp_path / "no_ros.py").write_text("from support import ros; ros.REASON = 'there is no ROS in this trial'")
-    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_ros", "-p", "no:cacheprovider", "test/ros"],
-                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    done = trial_of("from support import ros; ros.REASON = 'there is no ROS in this trial'", "test/ros", tmp_path)
     files = len(list((ROOT / "test" / "ros").glob("test_*.py")))
     assert f"{files} skipped" in done.stdout and "there is no ROS in this trial" in done.stdout
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
@@ -190,14 +195,8 @@ def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     (True, pytest.ExitCode.INTERRUPTED, "import of sympy halted")])
 def test_files_of_tests_are_skipped_without_what_comes_by_pip_alone(tmp_path, set_up, code, says):
     """But not in the environment of tools/setup, which has everything."""
-    (tmp_path / "no_sympy.py").write_text("import sys\n"
-                                          "sys.modules['sympy'] = None\n"
-                                          "from support import skipped\n"
-                                          f"skipped.SET_UP = {set_up}")
-    path = os.pathsep.join([str(tmp_path), str(ROOT / "test"), str(ROOT)])
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no_sympy", "-p", "no:cacheprovider", "-q",
-                           "test/papers/symbolic/test_symbolic.py"],
-                          cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    plugin = f"import sys\nsys.modules['sympy'] = None\nfrom support import skipped\nskipped.SET_UP = {set_up}"
+    done = trial_of(plugin, "test/papers/symbolic/test_symbolic.py", tmp_path)
     assert done.returncode == code and says in done.stdout, done.stdout
 
 

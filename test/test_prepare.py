@@ -124,16 +124,13 @@ def test_forces_are_prepared_as_robots_call_them(on_groups):
     assert {file_name(form.compiled, form.signature) for form in called} <= prepared
 
 
-def test_a_wrong_part_is_refused(folder, capsys):
+@pytest.mark.parametrize("arguments, says", [
+    (["--parts", "core,legs"], "there is no part 'legs'; parts are core, floating_bases, "),
+    (["gravity_force"], "no kernel is called 'gravity_force'; known are ")])
+def test_a_wrong_part_or_name_is_refused(folder, capsys, arguments, says):
     with pytest.raises(SystemExit, match="2"):
-        prepare.main(["--parts", "core,legs"])
-    assert "there is no part 'legs'; parts are core, floating_bases, " in capsys.readouterr().err
-
-
-def test_a_wrong_name_is_refused(folder, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        prepare.main(["gravity_force"])
-    assert "no kernel is called 'gravity_force'; known are " in capsys.readouterr().err
+        prepare.main(arguments)
+    assert says in capsys.readouterr().err
 
 
 @pytest.mark.slow

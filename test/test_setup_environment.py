@@ -38,35 +38,23 @@ def venv(folder):
     return folder
 
 
-def test_old_python_is_refused(monkeypatch):
-    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
-    with pytest.raises(setup.SetupError, match=r"Python 3\.9 is too old, 3\.10 or newer"):
-        setup.check_python()
-
-
-def test_missing_headers_are_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(setup.sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(setup.SetupError, match=r"Python\.h .*apt install python3\.\d+-dev"):
-        setup.check_python()
-
-
-def test_missing_venv_module_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ensurepip", None)
-    with pytest.raises(setup.SetupError, match=r"ensurepip is missing .*apt install python3\.\d+-venv"):
-        setup.check_python()
-
-
-@pytest.mark.parametrize(("variable", "language"), [("CC", "C"), ("CXX", r"C\+\+")])
-def test_missing_compiler_is_named(monkeypatch, variable, language):
-    monkeypatch.setenv(variable, "no-such-compiler -O2")
-    with pytest.raises(setup.SetupError, match=rf"no {language} compiler: no-such-compiler .*build-essential"):
-        setup.check_compilers()
-
-
-def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch):
-    monkeypatch.setenv("CC", "'gcc -O1")
-    with pytest.raises(setup.SetupError, match="CC='gcc -O1 is not a command .No closing quotation"):
-        setup.check_compilers()
+@pytest.mark.parametrize("lacking, check, says", [
+    (lambda patch, path: patch.setattr(sys, "version_info", (3, 9, 18)), "python",
+     r"Python 3\.9 is too old, 3\.10 or newer"),
+    (lambda patch, path: patch.setattr(setup.sysconfig, "get_path", lambda name: str(path)), "python",
+     r"Python\.h .*apt install python3\.\d+-dev"),
+    (lambda patch, path: patch.setitem(sys.modules, "ensurepip", None), "python",
+     r"ensurepip is missing .*apt install python3\.\d+-venv"),
+    (lambda patch, path: patch.setenv("CC", "no-such-compiler -O2"), "compilers",
+     "no C compiler: no-such-compiler .*build-essential"),
+    (lambda patch, path: patch.setenv("CXX", "no-such-compiler -O2"), "compilers",
+     r"no C\+\+ compiler: no-such-compiler .*build-essential"),
+    (lambda patch, path: patch.setenv("CC", "'gcc -O1"), "compilers", "CC='gcc -O1 is not a command .No closing quot")],
+    ids=["old Python", "no headers", "no venv", "no C", "no C++", "quotes"])
+def test_what_is_missing_is_named(monkeypatch, tmp_path, lacking, check, says):
+    lacking(monkeypatch, tmp_path)
+    with pytest.raises(setup.SetupError, match=says):
+        getattr(setup, f"check_{check}")()
 
 
 @pytest.fixture
@@ -137,21 +125,23 @@ def test_copied_venv_without_marks_is_noticed(venv):
     assert "another folder" in setup.venv_fault(chosen=False)
 
 
-@pytest.mark.parametrize(("done", "wanted"), [(["dev"], ["demo"]), (["demo", "interfaces"], ["demo"])])
-def test_packages_that_are_there_are_not_installed_again(venv, monkeypatch, done, wanted):
+@pytest.fixture
+def package(venv):
+    """The files that what is installed is known by."""
     (venv / "setup.py").touch()
     (venv / "tools").mkdir()
     (venv / "tools" / "build_backend.py").touch()
+
+
+@pytest.mark.parametrize(("done", "wanted"), [(["dev"], ["demo"]), (["demo", "interfaces"], ["demo"])])
+def test_packages_that_are_there_are_not_installed_again(package, venv, monkeypatch, done, wanted):
     setup.mark(packages=setup.fingerprint(venv / "setup.py", venv / "tools" / "build_backend.py"), extras=done)
     monkeypatch.setattr(setup, "run", lambda *_: pytest.fail("pip was called"))
     setup.install_package()
     setup.install_extras(wanted)
 
 
-def test_packages_are_installed_when_setup_py_has_changed(venv, monkeypatch):
-    (venv / "setup.py").touch()
-    (venv / "tools").mkdir()
-    (venv / "tools" / "build_backend.py").touch()
+def test_packages_are_installed_when_setup_py_has_changed(package, venv, monkeypatch):
     setup.mark(packages="that of an older setup.py", extras=["dev"])
     commands = []
     monkeypatch.setattr(setup, "run", lambda command, *_: commands.append(command))
@@ -161,10 +151,7 @@ def test_packages_are_installed_when_setup_py_has_changed(venv, monkeypatch):
     assert setup.read_state()["extras"] == ["demo"]
 
 
-def test_how_much_is_downloaded_is_printed_the_first_time_alone(venv, monkeypatch, capsys):
-    (venv / "setup.py").touch()
-    (venv / "tools").mkdir()
-    (venv / "tools" / "build_backend.py").touch()
+def test_how_much_is_downloaded_is_printed_the_first_time_alone(package, venv, monkeypatch, capsys):
     monkeypatch.setattr(setup, "run", lambda *_: None)
     said = []
     for text in ("", "an edit"):

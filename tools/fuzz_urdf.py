@@ -26,8 +26,14 @@ with atheris.instrument_imports(include=["screw_dynamics.urdf", "screw_dynamics.
     from screw_dynamics.urdf import UrdfError, UrdfWarning, read_urdf
 
 ROOT = Path(__file__).parent.parent
-SEEDS = [path for folder in ("urdf", "test/urdf/malformed", "test/urdf/odd", "test/urdf/corpus")
-         for path in sorted((ROOT / folder).glob("*.urdf"))]
+sys.path.insert(0, str(ROOT / "test"))
+
+from support.faulty_urdfs import LOADED, MALFORMED, SOUND  # noqa: E402 - found by the path above
+
+SEEDS = ({path.stem: path.read_bytes() for folder in ("urdf", "test/urdf/corpus")
+          for path in sorted((ROOT / folder).glob("*.urdf"))}
+         | {"sound": SOUND.encode()} | {name: data for name, (data, _) in MALFORMED.items()}
+         | {name: text.encode() for name, (text, _) in LOADED.items()})     # name: bytes
 LARGEST = 20_000   # bytes of a text
 KEPT = 200_000     # bytes of all that is kept
 ELEMENT = re.compile(rb"<(\w+)\b[^<>]*?(?:/>|>.*?</\1>)", re.DOTALL)
@@ -87,7 +93,7 @@ def covered(data: bytes) -> set:
 
 def keep(corpus: Path, folder: Path) -> None:
     """Write the texts of a corpus that reach what no smaller one and no seed does, up to KEPT bytes."""
-    seen = set().union(*(covered(path.read_bytes()) for path in SEEDS))
+    seen = set().union(*(covered(data) for data in SEEDS.values()))
     folder.mkdir(exist_ok=True)
     size = 0
     for path in sorted(corpus.iterdir(), key=lambda path: path.stat().st_size):
@@ -110,9 +116,9 @@ def main() -> None:
         keep(options.corpus, options.keep)
         return
     options.corpus.mkdir(parents=True, exist_ok=True)
-    for path in SEEDS:
-        if path.stat().st_size <= LARGEST:
-            (options.corpus / path.name).write_bytes(path.read_bytes())
+    for name, data in SEEDS.items():
+        if len(data) <= LARGEST:
+            (options.corpus / f"{name}.urdf").write_bytes(data)
     atheris.Setup(
         [sys.argv[0], str(options.corpus), f"-max_total_time={options.seconds}", f"-max_len={LARGEST}", "-timeout=20",
          "-rss_limit_mb=2048", f"-artifact_prefix={options.corpus.parent}/"],

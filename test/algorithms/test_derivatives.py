@@ -6,6 +6,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.derivatives import DEEP, FORWARD_DYNAMICS_DERIVATIVES
 from support.infinitesimals import mixed_derivative
+from support.linearized import near
 from support.pinocchio_oracle import oracle_of_urdf
 from support.plain import plain
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
@@ -17,8 +18,7 @@ ROBOTS = {"fixed": (0, KINDS), "groups": (0, (*GROUPS, *KINDS)), "mimics": (2, K
 
 
 # Kernels for groups, and below those for batches, take a minute to compile.
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "groups"))
-                                        for name in ROBOTS])
+@pytest.fixture(scope="module", params=ROBOTS)
 def robot(request):
     rng, (mimics, kinds) = np.random.default_rng(7), ROBOTS[request.param]
     return sd.Robot(model_of(random_tree(rng, 7, mimics, kinds)), gravity=rng.uniform(-10, 10, 3))
@@ -36,12 +36,6 @@ def along(robot, f, q, h=1e-5):
     def at(share):
         return np.stack([f(robot.integrate(q, share * h * step)) for step in np.eye(robot.n)], axis=-1)
     return sum(c * (at(k) - at(-k)) for k, c in ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0))) / h
-
-
-def near(found, expected, bound):
-    """Hold a result to a bound, relative to the largest number."""
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= bound * max(1.0, np.abs(expected).max())
 
 
 def test_inverse_dynamics_against_infinitesimals(robot, motion):

@@ -12,18 +12,11 @@ from screw_dynamics.algorithms.solvers import solve_symmetric
 from support import matrices
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts
+from support.random_trees import in_motion as tree
 from support.random_trees import model_of, random_tree
 
 OTHERS = [name for name in REPRESENTATIONS if name != "body"]
 TOLERANCE = 1e-13       # of accelerations, relative to the largest: some hundred roundings
-
-
-def tree(seed, joints):
-    """A robot of a random tree, its parts, and a state (3, n): coordinates, rates, efforts."""
-    rng = np.random.default_rng(seed)
-    parts = random_tree(rng, joints)
-    robot = sd.Robot(model_of(parts), gravity=rng.uniform(-10, 10, 3))
-    return robot, parts, rng.uniform(-2, 2, (3, robot.n))
 
 
 def accelerations(representation, robot, state):

@@ -59,19 +59,6 @@ def test_the_twist_of_a_joint_is_its_velocities(robot, state):
             assert np.allclose(np.delete(twist, list(expected)), 0.0, atol=1e-13)
 
 
-def test_the_coriolis_matrix_gives_the_torque_and_the_rate_of_the_mass_matrix(robot, state):
-    q, v, _ = state
-    C = robot.coriolis_matrix(q, v)
-    assert np.allclose(C @ v, robot.coriolis_torque(q, v), rtol=1e-12, atol=1e-11)
-    skew = rate(robot.mass_matrix, robot, q, v) - 2 * C
-    assert np.abs(skew + skew.T).max() < 1e-8 * np.abs(C).max()
-
-
-def test_gravity_torque_is_the_gradient_of_the_potential_energy(robot, state):
-    q, v, _ = state
-    assert robot.gravity_torque(q) @ v == pytest.approx(float(rate(robot.potential_energy, robot, q, v)), rel=1e-7)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_dynamics_in_each_representation_and_rates_of_jacobians(robot, state, representation):
@@ -86,13 +73,6 @@ def test_dynamics_in_each_representation_and_rates_of_jacobians(robot, state, re
             return robot.jacobian(x, one, representation, reference)
         found = robot.jacobian_derivative(q, v, one, representation, reference)
         assert np.allclose(found, rate(jacobian, robot, q, v), atol=1e-7 * max(1.0, np.abs(found).max()))
-
-
-def test_power_of_external_wrenches(robot, state, rng):
-    q, v, vd = state
-    link, wrench = robot.link_names[-1], rng.standard_normal(6)
-    tau = robot.inverse_dynamics(q, v, vd) - robot.inverse_dynamics(q, v, vd, {link: wrench})
-    assert tau @ v == pytest.approx(wrench @ robot.jacobian(q, link) @ v, rel=1e-12)
 
 
 @pytest.mark.slow       # a long kernel of its own

@@ -10,19 +10,12 @@ from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from support import matrices
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts
+from support.random_trees import in_motion as tree
 from support.random_trees import model_of, random_tree
 from support.scalar_kinds import slope
 
 ENTRIES = {**INVERSE_DYNAMICS_IN, "classical": INVERSE_DYNAMICS_CLASSICAL}
 OTHERS = [name for name in ENTRIES if name != "body"]
-
-
-def tree(seed, joints, mimics=0):
-    """A robot of a random tree, its parts, and a state (3, n): coordinates, rates, accelerations."""
-    rng = np.random.default_rng(seed)
-    parts = random_tree(rng, joints, mimics)
-    robot = sd.Robot(model_of(parts), gravity=rng.uniform(-10, 10, 3))
-    return robot, parts, rng.uniform(-2, 2, (3, robot.n))
 
 
 def efforts(representation, robot, state):

@@ -44,8 +44,12 @@ def defined(C, Cd):
             "hybrid": np.r_[w, v], "mixed": np.r_[R.T @ w, v]}
 
 
-def check(representation, joints, mimics):
-    """Twists are rates of poses, Jacobians map rates to twists and equal those of the single frames."""
+# ------------------------------------------------------------------------------------------------- [MK], row by row
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@TREES
+def test_twists_and_jacobians(representation, joints, mimics):
+    """[MK] (14), (16)-(19) body-fixed, (28)-(30) spatial, (40)-(42) hybrid, (50)-(52) mixed: twists are rates of poses,
+    Jacobians map rates to twists and equal those of the single frames."""
     robot, _, state = tree(joints, mimics)
     V, J = recursive(robot, state, representation)
     assert V.shape == (joints, 6) and J.shape == (joints, 6, robot.n)
@@ -55,31 +59,6 @@ def check(representation, joints, mimics):
     assert error(J @ state[1], V) < BOUND
     single = [robot.jacobian(state[0], body, representation) for body in robot.model.body_names]
     assert error(J, np.reshape(single, J.shape)) < BOUND
-
-
-# ------------------------------------------------------------------------------------------------- [MK], row by row
-@TREES
-def test_body_fixed_twists_and_jacobians(joints, mimics):
-    """[MK] (14), (16)-(19)."""
-    check("body", joints, mimics)
-
-
-@TREES
-def test_spatial_twists_and_jacobians(joints, mimics):
-    """[MK] (28)-(30)."""
-    check("spatial", joints, mimics)
-
-
-@TREES
-def test_hybrid_twists_and_jacobians(joints, mimics):
-    """[MK] (40)-(42)."""
-    check("hybrid", joints, mimics)
-
-
-@TREES
-def test_mixed_twists_and_jacobians(joints, mimics):
-    """[MK] (50)-(52)."""
-    check("mixed", joints, mimics)
 
 
 def table_3(C):

@@ -2,6 +2,7 @@
 import re
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,17 +32,26 @@ def test_feed_forward_makes_links_and_motors_move_as_it_says(mimics, rng):
         assert error(acceleration, expected) < 1e-10
 
 
-def test_position_and_velocity_of_the_motors_belong_together(rng):
-    """Along q(t) of constant fourth derivative, by differences of order 4."""
-    robot = sd.Robot(model_of(random_tree(rng, 4)))
-    elastic, x, h = ElasticJoints(robot, 300.0, 0.1), rng.standard_normal((5, robot.n)), 1e-3
+def along(feed, n, rng):
+    """The rates of a quantity of feed(q, q', ...) along q(t) of constant fourth derivative: by differences of order 4
+    of that of one name, and as that of another name."""
+    x, h = rng.standard_normal((5, n)), 1e-3
 
     def at(t):
         powers = [1.0, t, t**2 / 2.0, t**3 / 6.0, t**4 / 24.0]
-        return elastic.feed_forward(*(sum(c * r for c, r in zip(powers, x[k:], strict=False)) for k in range(5)))
-    for name, rate in (("position", "velocity"), ("velocity", "acceleration")):
+        return feed(*(sum(c * r for c, r in zip(powers, x[k:], strict=False)) for k in range(5)))
+
+    def rates(name, rate):
         ahead, back, far, before = (getattr(at(t), name) for t in (h, -h, 2.0 * h, -2.0 * h))
-        assert error((8.0 * (ahead - back) - (far - before)) / (12.0 * h), getattr(at(0.0), rate)) < 1e-8
+        return (8.0 * (ahead - back) - (far - before)) / (12.0 * h), getattr(at(0.0), rate)
+    return rates
+
+
+def test_position_and_velocity_of_the_motors_belong_together(rng):
+    robot = sd.Robot(model_of(random_tree(rng, 4)))
+    rates = along(ElasticJoints(robot, 300.0, 0.1).feed_forward, robot.n, rng)
+    for name, rate in (("position", "velocity"), ("velocity", "acceleration")):
+        assert error(*rates(name, rate)) < 1e-8
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -61,11 +71,6 @@ def test_arguments_of_other_shapes_are_refused():
                        (lambda: elastic.accelerations(zero, zero, zero, zero, np.zeros(4)), "torque has shape")):
         with pytest.raises(ValueError, match=name):
             call()
-
-
-def test_joints_on_groups_are_refused():
-    with pytest.raises(ValueError, match="ElasticJoints.*joint 'floating_base' is free"):
-        ElasticJoints(sd.Robot.from_urdf(hopper(), floating_base=True), 1.0, 1.0)
 
 
 @pytest.mark.slow
@@ -250,7 +255,8 @@ def test_a_link_gives_way_by_its_compliance(rng):
     (lambda: ElasticJoints(arm()).hanging(np.zeros(8), np.zeros((2, 8))), "guess must be one configuration"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": np.nan}), "settings of joint 'slide'"),
     (lambda: ElasticJoints(arm()).feed_forward(*np.zeros((5, 3)), neglect_damping="no"), "neglect_damping 'no' must"),
-    (lambda: ElasticJoints(arm()).accelerations(*np.zeros((5, 3))), "joint 'lift' has 2 motors")])
+    (lambda: ElasticJoints(arm()).accelerations(*np.zeros((5, 3))), "joint 'lift' has 2 motors"),
+    (lambda: ElasticJoints(sd.Robot.from_urdf(hopper(), floating_base=True), 1.0, 1.0), "'floating_base' is free")])
 def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -258,17 +264,11 @@ def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
 
 @pytest.mark.parametrize("own", [[], OWN])
 def test_motors_behind_springs_that_bend_move_as_their_derivatives_say(rng, own):
-    """Along q(t) of constant fourth derivative, by differences of order 4."""
-    elastic, x, h = ElasticJoints(arm().with_forces(own)), rng.standard_normal((5, 3)), 1e-3
-    settings = {"lift": 0.03, "slide": 0.07}
-
-    def at(t):
-        powers = [1.0, t, t**2 / 2.0, t**3 / 6.0, t**4 / 24.0]
-        given = (sum(c * r for c, r in zip(powers, x[k:], strict=False)) for k in range(5))
-        return elastic.feed_forward(*given, settings=settings, friction=False)
+    feed = partial(ElasticJoints(arm().with_forces(own)).feed_forward, settings={"lift": 0.03, "slide": 0.07},
+                   friction=False)
+    rates = along(feed, 3, rng)
     for name, rate in (("q", "qd"), ("qd", "qdd")):
-        ahead, back, far, before = (getattr(at(t), name) for t in (h, -h, 2.0 * h, -2.0 * h))
-        assert error((8.0 * (ahead - back) - (far - before)) / (12.0 * h), getattr(at(0.0), rate)) < 1e-7
+        assert error(*rates(name, rate)) < 1e-7
 
 
 @pytest.mark.parametrize("motors", ["free", "locked"])

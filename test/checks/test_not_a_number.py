@@ -7,7 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from support.batches import EACH_METHOD, PENDULUM, ROBOTS, method, states
-from support.calls import ARM, CASES, FLOATING, label, rare
+from support.calls import CASES, FLOATING, label, rare
 
 # What looks for something, or builds a robot; times of recordings are arguments of this kind too.
 REFUSING = {"from_urdf", "from_mjcf", "Robot", "with_gravity", "with_payload", "with_root_inertia",
@@ -107,10 +107,3 @@ def test_a_quaternion_of_0_gives_nan():
         assert np.isnan(found).all()
     with pytest.raises(ValueError, match="joint 'floating_base': the quaternion 0 0 0 0 has no direction"):
         FLOATING.normalize(zero)
-
-
-def test_a_pose_that_is_not_finite_is_refused():
-    pose = np.eye(4)
-    pose[0, 3] = np.nan
-    with pytest.raises(ValueError, match=r"pose must be finite, but pose\[0, 3\] is nan"):
-        ARM.inverse_kinematics(pose, "gripper")

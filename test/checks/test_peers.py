@@ -285,17 +285,14 @@ def test_arrays_and_tracers_of_jax(robot):
             traced(q)
 
 
-def test_symbols_say_where_equations_are(robot):
-    sympy = pytest.importorskip("sympy")
-    for given in (sympy.symbols("a b c"), np.array(sympy.symbols("a b c"))):
-        with pytest.raises(ValueError, match="not a symbol of SymPy: screw_dynamics.papers.symbolic has"):
-            robot.gravity_torque(given)
-
-
-def test_symbols_of_casadi_say_where_the_bridge_is(robot):
-    casadi = pytest.importorskip("casadi")
-    for given in (casadi.MX.sym("q", 3), casadi.SX.sym("q", 3)):
-        with pytest.raises(ValueError, match="not a symbol of CasADi: screw_dynamics.bridges.casadi.CasadiRobot"):
+@pytest.mark.parametrize("library, symbols, says", [
+    ("sympy", lambda sympy: (sympy.symbols("a b c"), np.array(sympy.symbols("a b c"))),
+     "SymPy: screw_dynamics.papers.symbolic has"),
+    ("casadi", lambda casadi: (casadi.MX.sym("q", 3), casadi.SX.sym("q", 3)),
+     "CasADi: screw_dynamics.bridges.casadi.CasadiRobot")], ids=["SymPy", "CasADi"])
+def test_symbols_say_where_their_robots_are(robot, library, symbols, says):
+    for given in symbols(pytest.importorskip(library)):
+        with pytest.raises(ValueError, match=f"not a symbol of {says}"):
             robot.gravity_torque(given)
 
 

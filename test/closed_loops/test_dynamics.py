@@ -14,7 +14,9 @@ import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.model.constraints import KINDS
 from screw_dynamics.screws.groups import se3
-from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
+from support import closed_states
+from support.closed_states import moving
+from support.linkages import Linkage, Pair, Part, four_bar, stewart
 from support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -31,22 +33,12 @@ def floating_four_bar():
     return Linkage({"base": base, **bars.parts}, [Pair("float", "free", "base", "ground", np.eye(4)), *pairs])
 
 
-MECHANISMS = {"four-bar": lambda: four_bar(0.4).closed(("C",)), "Stewart platform": lambda: stewart().closed(BALLS[1:]),
-              "delta robot": delta, "floating four-bar": lambda: floating_four_bar().closed(("C",)),
-              "Bennett's linkage": bennett,
-              "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})])}
+MECHANISMS = {**closed_states.MECHANISMS, "floating four-bar": lambda: floating_four_bar().closed(("C",))}
 
 
 SLOW = pytest.mark.slow        # what compiles more than the kernels of one state of a tree without groups
 CHEAP = "four-bar", "Bennett's linkage", "geared arm"
 NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]
-
-
-def moving(loops, rng, open_by=0.2):
-    """A closed configuration and admissible velocities of it."""
-    robot = loops.robot
-    q = loops.project(robot.integrate(robot.neutral(), open_by * rng.normal(size=robot.n)))
-    return q, loops.project_velocity(q, rng.normal(size=robot.n))
 
 
 @pytest.mark.parametrize("name", NAMES)

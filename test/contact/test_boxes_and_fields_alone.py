@@ -2,7 +2,6 @@
 field are kept, cylinders that are turned over, and balls larger than a field."""
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from screw_dynamics.contact.capsules import nearest_to_box
 from screw_dynamics.contact.colliders import Touch
@@ -13,15 +12,10 @@ from screw_dynamics.contact.spheres import from_box, from_cylinder
 from screw_dynamics.contact.writing import write_far
 from screw_dynamics.numbers.tables import table
 from screw_dynamics.screws.vectors import Vec3
+from support.polyhedra import at
 from support.touching import Shapes
 
 pytestmark = pytest.mark.slow
-
-
-def at(*p, turn=(0.0, 0.0, 0.0)):
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(turn).as_matrix(), p
-    return C
 
 
 def test_no_point_of_a_segment_is_nearer_to_a_box(rng):

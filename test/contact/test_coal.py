@@ -6,14 +6,9 @@ import pytest
 
 from screw_dynamics.contact import coal
 from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
+from support.polyhedra import at
 
 CUBE = ConvexHull([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-
-
-def at(*p):
-    C = np.eye(4)
-    C[:3, 3] = p
-    return C
 
 
 @pytest.mark.parametrize("shape", [CUBE, Mesh(CUBE.points, CUBE.faces), Box((1.0, 1.0, 1.0))])

@@ -7,6 +7,7 @@ from screw_dynamics.contact.narrow_phase import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
+from support.polyhedra import at
 from support.touching import Shapes
 
 pytestmark = pytest.mark.slow
@@ -14,12 +15,6 @@ pytestmark = pytest.mark.slow
 HULL = ConvexHull(np.vstack([np.eye(3), np.zeros(3)]))
 SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]
 ALL = [(0, 2), (1, 2), (3, 2), (0, 1), (1, 3)]
-
-
-def at(*p):
-    C = np.eye(4)
-    C[:3, 3] = p
-    return C
 
 
 PILE = [at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.3), np.eye(4), at(2.0, 0.0, 0.2)]

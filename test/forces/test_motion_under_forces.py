@@ -6,7 +6,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from support.differences import of_a_state, slopes
+from support.differences import slopes
+from support.linearized import near_a_step
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.users_force import swirl
 
@@ -85,25 +86,14 @@ def test_a_users_force_moves_and_has_derivatives_as_any_other():
             assert abs(motion.q - x[1 - k]).max() <= 1e-12 and abs(motion.qd - v[1 - k]).max() <= 1e-10
     balance = motion.recorded["energy"]
     assert abs(balance.work[-1]) > 1e-3 and abs(balance.residual).max() <= 1e-6
-
-    def step(dq, dqd, dtau):
-        return robot.step(robot.integrate(q, dq), qd + dqd, dtau, h, "rk4", forces=acting, limits=False)
-    A, B, _ = robot.linearize(q, qd, np.zeros(n), h, integrator="rk4", forces=acting)
-    expected = of_a_state(robot, step, 1e-3)
-    assert abs(np.hstack([A, B]) - expected).max() <= 1e-9 * abs(expected).max()
+    near_a_step(robot, (q, qd, np.zeros(n)), h, 1e-9, 1e-3, integrator="rk4", forces=acting, limits=False)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_linear_models_of_steps_are_those_of_differences(tree, integrator):
-    robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 5e-3
-    tau = np.linspace(-1.0, 1.0, n)
+    here = tree.q, tree.qd, np.linspace(-1.0, 1.0, tree.robot.n)
     still = [element for element in tree.all if not isinstance(element, forces.LinkWrench)]
-
-    def step(dq, dqd, dtau):
-        return robot.step(robot.integrate(q, dq), qd + dqd, tau + dtau, h, integrator, forces=still, limits=False)
-    A, B, _ = robot.linearize(q, qd, tau, h, integrator=integrator, forces=still)
-    expected = of_a_state(robot, step, 1e-3)
-    assert abs(np.hstack([A, B]) - expected).max() <= 1e-9 * abs(expected).max()
+    near_a_step(tree.robot, here, 5e-3, 1e-9, 1e-3, integrator=integrator, forces=still, limits=False)
 
 
 def test_linear_models_in_continuous_time_are_those_of_differences(tree):

@@ -86,31 +86,33 @@ def test_a_file_named_many_times_is_read_once(tmp_path):
     assert np.array_equal(sd.logs.read(folder).q, numbers[:, 0])
 
 
-def test_a_database_whose_rows_have_no_end_is_refused(tmp_path):
-    messages, _, _ = states(5)
-    path = next(rosbag2(tmp_path / "bag", messages).glob("*.db3"))
-    with closing(sqlite3.connect(path)) as database:
+@pytest.fixture
+def bag(tmp_path):
+    """The database of a recording of five states."""
+    return next(rosbag2(tmp_path / "bag", states(5)[0]).glob("*.db3"))
+
+
+def test_a_database_whose_rows_have_no_end_is_refused(bag):
+    with closing(sqlite3.connect(bag)) as database:
         database.execute("ALTER TABLE messages RENAME TO some")
         database.execute("CREATE VIEW messages AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
                          "100000) SELECT some.id, topic_id, timestamp + i AS timestamp, data FROM some, n")
     with pytest.raises(ValueError, match="view, 'messages'"):
-        sd.logs.read(path)
+        sd.logs.read(bag)
 
 
 @pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
 @pytest.mark.parametrize("table, column, value", [
     ("messages", "data", "zeroblob(1000)"), ("topics", "offered_qos_profiles", "hex(zeroblob(1000))")])
-def test_a_database_that_computes_columns_is_refused(table, column, value, kind, tmp_path):
-    messages, _, _ = states(5)
-    path = next(rosbag2(tmp_path / "bag", messages).glob("*.db3"))
-    with closing(sqlite3.connect(path)) as database:
+def test_a_database_that_computes_columns_is_refused(table, column, value, kind, bag):
+    with closing(sqlite3.connect(bag)) as database:
         names = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})") if name != column]
         database.execute(f"ALTER TABLE {table} RENAME TO given")
         database.execute(f"CREATE TABLE {table} ({', '.join(names)}, {column} AS ({value}) {kind})")
         database.execute(f"INSERT INTO {table} SELECT {', '.join(names)} FROM given")
         database.commit()
     with pytest.raises(ValueError, match=f"computed column, '{column}' of table '{table}'"):
-        sd.logs.read(path)
+        sd.logs.read(bag)
 
 
 def test_a_chunk_that_an_index_names_many_times_counts_each_time(tmp_path, monkeypatch):

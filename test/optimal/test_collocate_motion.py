@@ -25,7 +25,7 @@ from screw_dynamics.optimal.collocation.curvature import hessian
 from screw_dynamics.optimal.collocation.program import Ends, Program
 from screw_dynamics.optimal.collocation.spline import Spline
 from screw_dynamics.optimal.terms import bound
-from support.pendulums import pendulum, rod
+from support.pendulums import pendulum, reaching, rod
 from support.sliders import slider
 
 
@@ -180,12 +180,6 @@ def test_derivatives_are_those_of_differences(pendulum, smoothness):
         assert np.abs(exact - by_differences).max() < 2e-9 * np.abs(exact).max()
     one, other = program.jacobian(x), program.jacobian(0.0 * x + 1.0)
     assert (one.indices == other.indices).all() and (one.indptr == other.indptr).all()
-
-
-def reaching():
-    """Terms for the pendulum."""
-    return [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02),
-            Cost(LinkVelocity("lower"), 0.01)]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from screw_dynamics.optimal import (
     optimize_motion,
 )
 from screw_dynamics.optimal.quantities import Nodes
-from support.pendulums import pendulum
+from support.pendulums import pendulum, reaching
 from support.real_robots import real_robot
 from support.sliders import slider
 
@@ -34,12 +34,6 @@ REST = np.zeros(2)
 @pytest.fixture(name="pendulum", scope="module")
 def _pendulum():
     return pendulum()
-
-
-def reaching():
-    """Terms for the pendulum."""
-    return [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02),
-            Cost(LinkVelocity("lower"), 0.01)]
 
 
 def total_cost(robot, terms, q, qd, tau, dt):

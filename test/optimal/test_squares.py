@@ -3,22 +3,14 @@ over all nodes written once more."""
 import numpy as np
 import pytest
 
-import screw_dynamics as sd
 from screw_dynamics.optimal import Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Value
 from screw_dynamics.optimal.terms import Square, expanded, gradient, nodes_of, run
 from screw_dynamics.sweeps.matrix_products import padded
+from support.sliders import plotter
 
 P, N, DOF, M = 2, 4, 2, 1               # motions, steps, velocities, efforts
 W = 2 * DOF + M
-
-
-def rails():
-    """A mass on two rails at a right angle."""
-    builder, inertia = sd.ModelBuilder("rail"), sd.inertia_matrix(1.0, np.zeros(3), np.eye(3))
-    builder.add_joint("x", "bridge", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=inertia)
-    builder.add_joint("y", "pen", "bridge", (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), inertia=inertia)
-    return sd.Robot(builder.build())
 
 
 @pytest.mark.parametrize("term, spline, nodes", [
@@ -79,7 +71,7 @@ def test_squares_are_one_model_of_second_order(rng):
 @pytest.mark.slow
 def test_a_point_is_led_past_others_at_nodes_that_are_listed():
     """A mass on rails: efforts cost next to nothing."""
-    robot = rails()
+    robot = plotter()
     found = optimize_motion(robot, [Cost(LinkPosition("pen", [0.3, 0.2, 0.0]), 50.0, at=[3, 6]), Cost(Effort(), 1e-9)],
                             [0.0, 0.0], dt=0.05, steps=6)
     assert found.converged and np.abs(found.q[[3, 6]] - [0.3, 0.2]).max() < 1e-4

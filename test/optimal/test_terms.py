@@ -1,4 +1,6 @@
 """Terms and what moves: limits of the model, distances, forces that depend on the time, and the certificate."""
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,17 +9,12 @@ from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.forces import Custom
 from screw_dynamics.optimal import Configuration, Cost, Distance, Effort, Limit, Solver, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Nodes
-from support.sliders import slider
+from support.sliders import plotter, slider
 
 MASS, H = 2.0, 0.05
 
 
-def rails(**options):
-    """A mass on two rails at a right angle, each with a motor."""
-    builder, inertia = sd.ModelBuilder("rail"), sd.inertia_matrix(0.5 * MASS, np.zeros(3), np.eye(3))
-    builder.add_joint("x", "bridge", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=inertia, **options)
-    builder.add_joint("y", "pen", "bridge", (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), inertia=inertia, **options)
-    return sd.Robot(builder.build())
+rails = partial(plotter, 0.5 * MASS)       # a mass on two rails at a right angle
 
 
 def push(t, q, qd, p, tau):

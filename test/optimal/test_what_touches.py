@@ -11,15 +11,10 @@ from screw_dynamics.optimal.dynamics import dynamics
 from screw_dynamics.optimal.phases import Steps
 from screw_dynamics.simulation.feedback import Motion
 from support.floating_robots import hopper as floating_hopper
+from support.polyhedra import at as pose
 
 pytestmark = pytest.mark.slow
 G = 9.81
-
-
-def pose(*p):
-    C = np.eye(4)
-    C[:3, 3] = p
-    return C
 
 
 # ------------------------------------------------------------------------------------------------- scenes

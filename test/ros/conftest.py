@@ -2,7 +2,7 @@
 from support.ros import REASON
 
 if REASON is None:
-    from support.node_fixtures import ros, running_simulator, simulator, simulator_process  # noqa: F401
+    from support.node_fixtures import ros, running_simulator, simulator, start, start_for_all  # noqa: F401
 else:
     from support.skipped import skipped_file
 

@@ -89,16 +89,18 @@ def test_the_pose_and_the_twist_on_topics_of_their_own(robot, state, rng, frame)
     np.testing.assert_allclose(state.velocity[:6], v[:6], atol=1e-14)
 
 
-def posed(q, stamp, frame="odom"):
-    message = stamped(PoseStamped(pose=messages.placement_message(q[:7])), stamp)
+def framed(message, frame, stamp):
+    message = stamped(message, stamp)
     message.header.frame_id = frame
     return message
+
+
+def posed(q, stamp, frame="odom"):
+    return framed(PoseStamped(pose=messages.placement_message(q[:7])), frame, stamp)
 
 
 def moving(twist, frame, stamp):
-    message = stamped(TwistStamped(twist=messages.twist_message(twist)), stamp)
-    message.header.frame_id = frame
-    return message
+    return framed(TwistStamped(twist=messages.twist_message(twist)), frame, stamp)
 
 
 def test_a_twist_of_the_frame_of_poses_turns_with_the_base_and_one_of_the_base_does_not(robot, state, rng):

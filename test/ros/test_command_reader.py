@@ -106,9 +106,13 @@ def test_command_in_another_field_than_that_of_the_interface_is_noticed(fields, 
     assert [fault.severity for fault in heard] == ["warn"] and says in str(heard[0])
 
 
-def test_position_and_velocity_beside_an_effort_are_no_mistake():
+@pytest.mark.parametrize("made, names, fields", [
+    ({}, ["shoulder", "elbow"], {"position": [1, 2], "velocity": [0, 0], "effort": [3.0, 4.0]}),
+    ({"model": HAND, **MIXED}, ["a", "b", "grip", "finger"], {"effort": [1.0, 2.0], "position": [0.04]})],
+    ids=["position and velocity beside an effort", "the robot's own mimic joints"])
+def test_there_is_nothing_to_notice(made, names, fields):
     heard = []
-    reader(heard=heard).read(command(["shoulder", "elbow"], position=[1, 2], velocity=[0, 0], effort=[3.0, 4.0]))
+    reader(heard=heard, **made).read(command(names, **fields))
     assert not heard
 
 
@@ -129,12 +133,6 @@ def test_names_of_another_robot_are_noticed_in_each_message():
         assert np.isnan(taking.read(command(["left_shoulder"], effort=[1.0]))).all()
     assert [(fault.reason, fault.severity, str(fault)) for fault in heard] == 3 * [
         ("unknown joint", "warn", "joint left_shoulder does not exist, the robot has shoulder, elbow")]
-
-
-def test_the_robots_own_mimic_joints_are_nothing_to_notice():
-    heard = []
-    reader(HAND, heard=heard, **MIXED).read(command(["a", "b", "grip", "finger"], effort=[1.0, 2.0], position=[0.04]))
-    assert not heard
 
 
 @pytest.mark.parametrize(

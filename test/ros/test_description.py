@@ -54,10 +54,15 @@ def test_a_path_is_not_a_description(tmp_path):
         parse(str(file))
 
 
-@pytest.mark.parametrize("arguments", [{"base_link": "hip"}, {"tip_link": "hip"}, {"joints": ["hip"]}])
-def test_links_and_joints_that_it_does_not_have_are_named(arguments):
-    with pytest.raises(ValueError, match="hip"):
-        parse(arm.urdf(), **arguments)
+@pytest.mark.parametrize("text, options, says", [
+    *((arm.urdf(), {name: value}, "hip") for name, value in (
+        ("base_link", "hip"), ("tip_link", "hip"), ("joints", ["hip"]))),
+    (robots.hopper(robots.PLANAR), {"floating": False}, "joint 'drift' is planar: only joints of one degree of"),
+    (robots.hopper(robots.FLOATING), {"floating": True}, "joint 'drift' is free: .*first joint, from the root link"),
+    (robots.hopper(robots.FLOATING), {"floating": None}, "this node: only joints of one degree .* 'drift' is free")])
+def test_links_and_joints_that_there_are_not_or_of_several_degrees_are_named(text, options, says):
+    with pytest.raises(ValueError, match=says):
+        parse(text, **options)
 
 
 def test_a_floating_base_is_asked_for_or_in_the_text():
@@ -65,16 +70,6 @@ def test_a_floating_base_is_asked_for_or_in_the_text():
     assert asked.joint_names == ("floating_base", *robots.JOINTS) and own.joint_names == ("drift", *robots.JOINTS)
     assert asked.model.root == "world" and own.model.root == "map"
     assert parse(robots.hopper(), joints=["slide"]).n == 2
-
-
-@pytest.mark.parametrize("text, floating, says", [
-    (robots.hopper(robots.PLANAR), False, "joint 'drift' is planar: only joints of one degree of freedom are"),
-    (robots.hopper(robots.FLOATING), True, "joint 'drift' is free: .*first joint, from the root link 'world'"),
-    (robots.hopper(robots.FLOATING), None, "this node: only joints of one degree .* joint 'drift' is free"),
-])
-def test_other_joints_of_several_degrees_of_freedom_are_refused_by_name(text, floating, says):
-    with pytest.raises(ValueError, match=says):
-        parse(text, floating=floating)
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, float("nan")), (float("inf"), 0.0, 0.0), (0.0, 0.0, -1e5)])

@@ -60,19 +60,18 @@ def test_what_lasts_is_logged_once_for_those_who_do_not_look_at_diagnostics(tmp_
         assert process.output().count(words) == 1
 
 
-def test_a_reason_that_follows_another_is_logged_too(tmp_path, ros):
+def test_a_reason_that_follows_another_is_logged_too(start):
     """A node that waits for states gets those of another robot, then of some of its joints, then all."""
-    with NodeProcess(MODULE, "one_after_another", tmp_path / "log", DESCRIPTION) as process:
-        driver = ArmDriver("one_after_another")
-        for words, send in (
-                ("[INFO] waiting for joint_states on /one_after_another/joint_states", lambda: None),
-                ("[WARN] no joint_states yet on /one_after_another/joint_states", lambda: None),
-                ("[WARN] joint_states have no joint of the robot: joint1, joint2 arrive",
-                 lambda: driver.send(names=("joint1", "joint2"))),
-                ("[WARN] joint_states lack elbow",
-                 lambda: driver.send(names=("shoulder",), position=(0.1,), velocity=(0.0,))),
-                ("[INFO] OK: publishing", driver.send)):
-            driver.wait(lambda words=words: words in without_origin(process.output()), words, send)
+    driver = start(ArmDriver, "one_after_another", DESCRIPTION)
+    for words, send in (
+            ("[INFO] waiting for joint_states on /one_after_another/joint_states", lambda: None),
+            ("[WARN] no joint_states yet on /one_after_another/joint_states", lambda: None),
+            ("[WARN] joint_states have no joint of the robot: joint1, joint2 arrive",
+             lambda: driver.send(names=("joint1", "joint2"))),
+            ("[WARN] joint_states lack elbow",
+             lambda: driver.send(names=("shoulder",), position=(0.1,), velocity=(0.0,))),
+            ("[INFO] OK: publishing", driver.send)):
+        driver.wait(lambda words=words: words in without_origin(driver.process.output()), words, send)
 
 
 def without_origin(log):
@@ -80,32 +79,30 @@ def without_origin(log):
     return re.sub(r"(\[\w+\]) \[[\d.]+\] \[[^]]+\]:", r"\1", log)
 
 
-def test_positions_in_degrees_are_said_once_and_torques_go_on(tmp_path, ros):
-    with NodeProcess(MODULE, "degrees", tmp_path / "log", DESCRIPTION) as process:
-        driver = ArmDriver("degrees")
-        words = ("joint_states are far beyond the limits of shoulder, elbow: shoulder is at 45 rad, its limits are -3 "
-                 "and 3")
+def test_positions_in_degrees_are_said_once_and_torques_go_on(start):
+    driver = start(ArmDriver, "degrees", DESCRIPTION)
+    words = ("joint_states are far beyond the limits of shoulder, elbow: shoulder is at 45 rad, its limits are -3 "
+             "and 3")
 
-        def send():
-            return driver.send(position=(45.0, -30.0))
+    def send():
+        return driver.send(position=(45.0, -30.0))
 
-        says(driver, WARN, words, send)
-        driver.wait(lambda: words in process.output(), "a line of log", send)
-        for _ in range(REPORTS):
-            says(driver, WARN, f"{words}: are positions in degrees?", send)
-        assert process.output().count(words) == 1
-        np.testing.assert_allclose(driver.answer(position=(45.0, -30.0)), arm.gravity([45.0, -30.0]), atol=1e-9)
-        says(driver, OK, "publishing", driver.send)
+    says(driver, WARN, words, send)
+    driver.wait(lambda: words in driver.process.output(), "a line of log", send)
+    for _ in range(REPORTS):
+        says(driver, WARN, f"{words}: are positions in degrees?", send)
+    assert driver.process.output().count(words) == 1
+    np.testing.assert_allclose(driver.answer(position=(45.0, -30.0)), arm.gravity([45.0, -30.0]), atol=1e-9)
+    says(driver, OK, "publishing", driver.send)
 
 
-def test_states_that_end_are_logged_when_they_are_stale(tmp_path, ros):
+def test_states_that_end_are_logged_when_they_are_stale(start):
     """As soon as the diagnostics have it: no status that says so comes before the line."""
-    with NodeProcess(MODULE, "ended", tmp_path / "log", {**DESCRIPTION, "state_timeout": 0.2}) as process:
-        driver = ArmDriver("ended")
-        says(driver, OK, "publishing", driver.send)
-        driver.received["/diagnostics"].clear()
-        says(driver, STALE, "joint_states are stale")
-        assert "joint_states are stale" in process.output()
+    driver = start(ArmDriver, "ended", {**DESCRIPTION, "state_timeout": 0.2})
+    says(driver, OK, "publishing", driver.send)
+    driver.received["/diagnostics"].clear()
+    says(driver, STALE, "joint_states are stale")
+    assert "joint_states are stale" in driver.process.output()
 
 
 def test_a_joint_that_stops_alone_is_named(driver):
@@ -205,26 +202,25 @@ def test_a_node_of_the_same_name_is_said(driver):
     says(driver, OK, "publishing", driver.send)
 
 
-def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
-    with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log", DESCRIPTION, end=signal.SIGTERM):
-        simulator = simulator_driver.Simulator("rivals")
-        says(simulator, OK, "running")
-        with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
-                         remap=["__node:=other"]):
-            says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
-            both = (simulator, "other"), (Driver("rivals", "other"), "screw_simulator")
-            for one, _ in both:         # one that is found may still be inactive, and misses what it is sent
-                one.status(lambda status, values: "dropped: length mismatch" in values,
-                           lambda: simulator.command(effort=[0.0]))
-            simulator.command(effort=[0.0, 0.0])    # and no more: both miss them, which hides nothing
-            for one, rival in both:
-                one.status(lambda status, values, rival=rival: "no joint_commands for" in status.message
-                           and f"/rivals/{rival} simulates on /rivals/joint_states too" in status.message)
-        says(simulator, WARN, "no joint_commands for")
-        simulator.node.create_publisher(JointState, "joint_states", 10)   # of a gripper's driver, say
-        simulator.fresh()
-        status, _ = says(simulator, WARN, "no joint_commands for")
-        assert "simulates" not in status.message
+def test_two_simulators_on_one_topic_are_said(start, tmp_path):
+    simulator = start(simulator_driver.Simulator, "rivals", DESCRIPTION, end=signal.SIGTERM)
+    says(simulator, OK, "running")
+    with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log2", DESCRIPTION, end=signal.SIGTERM,
+                     remap=["__node:=other"]):
+        says(simulator, WARN, "/rivals/other simulates on /rivals/joint_states too")
+        both = (simulator, "other"), (Driver("rivals", "other"), "screw_simulator")
+        for one, _ in both:         # one that is found may still be inactive, and misses what it is sent
+            one.status(lambda status, values: "dropped: length mismatch" in values,
+                       lambda: simulator.command(effort=[0.0]))
+        simulator.command(effort=[0.0, 0.0])    # and no more: both miss them, which hides nothing
+        for one, rival in both:
+            one.status(lambda status, values, rival=rival: "no joint_commands for" in status.message
+                       and f"/rivals/{rival} simulates on /rivals/joint_states too" in status.message)
+    says(simulator, WARN, "no joint_commands for")
+    simulator.node.create_publisher(JointState, "joint_states", 10)   # of a gripper's driver, say
+    simulator.fresh()
+    status, _ = says(simulator, WARN, "no joint_commands for")
+    assert "simulates" not in status.message
 
 
 def test_names_that_are_no_text_end_no_diagnostics(driver, tmp_path):

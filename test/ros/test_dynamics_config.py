@@ -1,4 +1,4 @@
-"""config/dynamics.yaml lists the parameters that the node declares, no more and no fewer."""
+"""The files of config/ list the parameters that their nodes declare, no more and no fewer."""
 
 import pytest
 import yaml
@@ -19,10 +19,15 @@ def comment_above(name):
     return " ".join(line.strip("# ") for line in lines[start:end])
 
 
-def test_the_file_has_every_parameter_in_order_with_its_default():
-    values = yaml.safe_load(CONFIG.read_text())["/**/screw_dynamics"]["ros__parameters"]
-    assert list(values) == [setting.name for setting in SETTINGS]
-    for setting in SETTINGS:
+@pytest.mark.parametrize("name, module", [
+    ("dynamics", "dynamics.settings"), ("markers", "view.markers_node"),
+    pytest.param("view", "view.view_node", marks=pytest.mark.slow),
+    pytest.param("recorder", "view.recorder_node", marks=pytest.mark.slow)])
+def test_a_file_has_every_parameter_in_order_with_its_default(name, module):
+    settings = pytest.importorskip(f"screw_dynamics.ros.{module}", exc_type=ImportError).SETTINGS
+    values = yaml.safe_load((CONFIG.parent / f"{name}.yaml").read_text())[f"/**/screw_{name}"]["ros__parameters"]
+    assert list(values) == [setting.name for setting in settings]
+    for setting in settings:
         value = values[setting.name]
         assert (tuple(value) if isinstance(value, list) else value) == setting.default, setting.name
 

@@ -20,21 +20,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {
-        "autostart": "false",
-        "joints": "[elbow]",
-        "use_sim_time": "true",
+def driver(start_for_all):
+    return start_for_all(ArmDriver, "managed", {
+        "autostart": "false", "joints": "[elbow]", "use_sim_time": "true",
         "qos_overrides./managed/joint_states.subscription.reliability": "reliable",
-        "qos_overrides./managed/screw_dynamics/gravity.publisher.depth": 3,
-    }
-    with NodeProcess(MODULE, "managed", tmp_path_factory.mktemp("dynamics_lifecycle") / "log", parameters) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def driver(process, ros):
-    return ArmDriver("managed")
+        "qos_overrides./managed/screw_dynamics/gravity.publisher.depth": 3})
 
 
 def change(driver, transition):
@@ -144,12 +134,12 @@ def test_a_changed_description_is_used_and_a_bad_one_is_not(driver):
     np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12)
 
 
-def test_the_parameter_wins_over_the_topic(driver, process):
+def test_the_parameter_wins_over_the_topic(driver):
     assert driver.set_parameter("robot_description", arm.urdf(m2=4.0)) == ""
     driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=4.0)[1], rtol=1e-12), "the parameter's robot")
     assert "-1" in driver.set_parameter("robot_description", arm.urdf(m2=-1.0))
     driver.describe(arm.urdf(m2=5.0))
-    driver.wait(lambda: "the parameter robot_description is set" in process.output(), "a line of log")
+    driver.wait(lambda: "the parameter robot_description is set" in driver.process.output(), "a line of log")
     np.testing.assert_allclose(elbow(driver), arm.gravity(Q, m2=4.0)[1], rtol=1e-12)
     assert driver.set_parameter("robot_description", "") == ""
     driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=5.0)[1], rtol=1e-12), "the topic's robot")
@@ -182,16 +172,17 @@ def test_shutdown_is_final(driver):
 
 
 @pytest.mark.parametrize(
-    "name, value, says",
+    "parameters, says",
     [
-        ("publish_rate", -5, "parameter publish_rate is -5.0, must be >= 0.0"),
-        ("velocity_fallback", "guess", "parameter velocity_fallback is 'guess', must be one of zero, error"),
-        ("gravity", "[1.0, 2.0]", "parameter gravity has 2 values, must have 3"),
-        ("urdf", "no_such.urdf", "urdf: file no_such.urdf does not exist"),
+        ({"publish_rate": -5}, "parameter publish_rate is -5.0, must be >= 0.0"),
+        ({"velocity_fallback": "guess"}, "parameter velocity_fallback is 'guess', must be one of zero, error"),
+        ({"gravity": "[1.0, 2.0]"}, "parameter gravity has 2 values, must have 3"),
+        ({"urdf": "no_such.urdf"}, "urdf: file no_such.urdf does not exist"),
+        ({"urdf": "arm.urdf", "robot_description": "<robot/>"}, "parameters urdf and robot_description are both given"),
     ],
 )
-def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, value, says):
-    process = NodeProcess(MODULE, "refused", tmp_path / "log", {name: value})
+def test_bad_parameters_at_the_start_end_it_with_one_line(tmp_path, parameters, says):
+    process = NodeProcess(MODULE, "refused", tmp_path / "log", parameters)
     assert process.process.wait(PATIENCE) == 1
     assert says in process.output() and "Traceback" not in process.output()
 
@@ -202,18 +193,11 @@ def test_a_bad_description_in_the_parameter_does_not_end_it_and_a_signal_does_qu
         driver.wait(lambda: "refused" in process.output(), "a line of log")
 
 
-def test_a_robot_comes_from_a_file_with_any_text(tmp_path, driver):
+def test_a_robot_comes_from_a_file_with_any_text(start, tmp_path, driver):
     """An apostrophe ends what a shell can quote for rcl, which reads parameters as YAML."""
     file = tmp_path / "its.urdf"
     file.write_text(f"{arm.urdf()}<!-- The arm's own: \"it\" -->\n")
-    with NodeProcess(MODULE, "file", tmp_path / "log", {"urdf": file, "state_timout": 1.0}) as process:
-        own = ArmDriver("file")
-        driver.wait(lambda: "robot of 2 joints" in process.output(), "the robot")
-        assert "parameter state_timout is not one of this node, and not used: is state_timeout" in process.output()
-        assert own.get_parameter("robot_description") == file.read_text()
-
-
-def test_a_robot_is_given_once(tmp_path):
-    process = NodeProcess(MODULE, "twice", tmp_path / "log", {"urdf": "arm.urdf", "robot_description": "<robot/>"})
-    assert process.process.wait(PATIENCE) == 1
-    assert "parameters urdf and robot_description are both given" in process.output()
+    own = start(ArmDriver, "file", {"urdf": file, "state_timout": 1.0})
+    driver.wait(lambda: "robot of 2 joints" in own.process.output(), "the robot")
+    assert "parameter state_timout is not one of this node, and not used: is state_timeout" in own.process.output()
+    assert own.get_parameter("robot_description") == file.read_text()

@@ -13,20 +13,19 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
-from support.arm_driver import MODULE, QD, ArmDriver, Q
-from support.graph import PATIENCE, NodeProcess
+from support.arm_driver import QD, ArmDriver, Q
+from support.graph import PATIENCE
 
 NAN = float("nan")
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
+def driver(start_for_all):
     """A state stays fresh for as long as a busy machine may need; the test of stale states makes that shorter."""
-    parameters = {"robot_description": f"'{arm.urdf()}'", "effort_commands": "gravity", "state_timeout": PATIENCE}
-    with NodeProcess(MODULE, "arm", tmp_path_factory.mktemp("dynamics_node") / "log", parameters):
-        driver = ArmDriver("arm")
-        driver.answer()
-        yield driver
+    driver = start_for_all(ArmDriver, "arm", {
+        "robot_description": f"'{arm.urdf()}'", "effort_commands": "gravity", "state_timeout": PATIENCE})
+    driver.answer()
+    return driver
 
 
 def test_the_torques_are_those_of_the_closed_form(driver):

@@ -23,9 +23,8 @@ from screw_dynamics.ros.node import messages
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import BaseState
 from support import planar_arm as arm
-from support.arm_driver import MODULE, QD, ArmDriver, Q
+from support.arm_driver import QD, ArmDriver, Q
 from support.differences import slopes
-from support.graph import NodeProcess
 
 QDD = np.array([2.0, -1.0])
 NAMES = ["elbow", "wheel", "finger", "shoulder"]   # not the order of the model, and two joints that are not coordinates
@@ -35,13 +34,11 @@ LINEAR_FIRST = srv.GetJacobian.Request.LINEAR_FIRST
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
-    log = tmp_path_factory.mktemp("dynamics_services") / "log"
+def driver(start_for_all):
     parameters = {"robot_description": f"'{arm.urdf()}'", "frame_id": "world", "state_timeout": 0}
-    with NodeProcess(MODULE, "services", log, parameters, end=signal.SIGTERM):
-        driver = ArmDriver("services")
-        driver.answer()
-        yield driver
+    driver = start_for_all(ArmDriver, "services", parameters, end=signal.SIGTERM)
+    driver.answer()
+    return driver
 
 
 def given(position=Q, velocity=None, **others):

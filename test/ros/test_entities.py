@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Twist, Vector3
 
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, Simulator
+from support.simulator_driver import Simulator
 from support.touching_robots import GRIPPER, with_collisions
 
 # A node with a scene compiles kernels of contacts at its first start, for a minute or two.
@@ -20,13 +19,12 @@ BALL = "{shape: sphere, radius: 0.05, mass: 0.3}"
 
 
 @pytest.fixture(scope="module")
-def node(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{with_collisions(GRIPPER)}'", "start_paused": "true",
-                  "publish_clock": "true", "ground": "true"}
-    with NodeProcess(MODULE, "entities", tmp_path_factory.mktemp("entities") / "log", parameters):
-        node = Simulator("entities")
-        node.wait(lambda: node.states, "the first state")
-        yield node
+def node(start_for_all):
+    node = start_for_all(Simulator, "entities", {
+        "robot_description": f"'{with_collisions(GRIPPER)}'", "start_paused": "true", "publish_clock": "true",
+        "ground": "true"})
+    node.wait(lambda: node.states, "the first state")
+    return node
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,8 @@ from screw_dynamics.ros.timing import SECOND
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import JointMatrix
 from support import floating_robots as robots
-from support.arm_driver import MODULE
 from support.floating_driver import FloatingDriver, base
-from support.graph import PATIENCE, NodeProcess
+from support.graph import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -37,12 +36,10 @@ def robot():
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{robots.hopper()}'", "floating_base": "true", "state_timeout": PATIENCE,
-                  "publish_mass_matrix": "true", "jacobian_links": "[shin]", "external_torque": "true",
-                  "payload_recording": 1.0}
-    with NodeProcess(MODULE, "hopper", tmp_path_factory.mktemp("hopper") / "log", parameters):
-        yield FloatingDriver("hopper")
+def driver(start_for_all):
+    return start_for_all(FloatingDriver, "hopper", {
+        "robot_description": f"'{robots.hopper()}'", "floating_base": "true", "state_timeout": PATIENCE,
+        "publish_mass_matrix": "true", "jacobian_links": "[shin]", "external_torque": "true", "payload_recording": 1.0})
 
 
 @pytest.fixture
@@ -378,26 +375,25 @@ def test_another_robot_has_the_same_topics_whatever_the_rate(driver, robot, stat
     assert driver.node.count_publishers(topic) == 1
 
 
-def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
+def test_the_pose_and_the_twist_on_topics_of_their_own(start, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)
     q, v = quadrotor.random_configuration(seed=1), np.linspace(-0.5, 0.7, 6)
     parameters = {"robot_description": f"'{robots.quadrotor()}'", "floating_base": "true",
                   "base_state_source": "pose_and_twist", "state_timeout": PATIENCE}
-    with NodeProcess(MODULE, "quadrotor", tmp_path / "log", parameters):
-        driver = FloatingDriver("quadrotor")
-        reply = driver.wait(lambda: (r := driver.call(srv.GetGravity, "~/get_gravity")).message.startswith(
-            "no fresh") and r, "the robot")
-        assert "nothing on /quadrotor/base_pose and /quadrotor/base_twist yet" in reply.message
-        pose = PoseStamped(pose=messages.placement_message(q))
-        twist = TwistStamped(twist=messages.twist_message(v))
+    driver = start(FloatingDriver, "quadrotor", parameters)
+    reply = driver.wait(lambda: (r := driver.call(srv.GetGravity, "~/get_gravity")).message.startswith(
+        "no fresh") and r, "the robot")
+    assert "nothing on /quadrotor/base_pose and /quadrotor/base_twist yet" in reply.message
+    pose = PoseStamped(pose=messages.placement_message(q))
+    twist = TwistStamped(twist=messages.twist_message(v))
 
-        def send():
-            driver.publisher(PoseStamped, "base_pose").publish(pose)
-            driver.publisher(TwistStamped, "base_twist").publish(twist)
+    def send():
+        driver.publisher(PoseStamped, "base_pose").publish(pose)
+        driver.publisher(TwistStamped, "base_twist").publish(twist)
 
-        wrenches = driver.wrenches["coriolis"]
-        driver.wait(lambda: wrenches, "a wrench", send)
-        close(messages.wrench(wrenches[-1].wrench), quadrotor.coriolis_torque(q, v))
-        assert wrenches[-1].header.frame_id == "body"
-        driver.status(lambda status, values: status.message == "publishing", send)
+    wrenches = driver.wrenches["coriolis"]
+    driver.wait(lambda: wrenches, "a wrench", send)
+    close(messages.wrench(wrenches[-1].wrench), quadrotor.coriolis_torque(q, v))
+    assert wrenches[-1].header.frame_id == "body"
+    driver.status(lambda status, values: status.message == "publishing", send)

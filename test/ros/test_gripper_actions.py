@@ -4,8 +4,7 @@ from sensor_msgs.msg import JointState
 
 from support import planar_arm as arm
 from support.action_client import Actions
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, Simulator
+from support.simulator_driver import Simulator
 
 actions = pytest.importorskip("control_msgs.action", reason="control_msgs is not installed")
 if not hasattr(actions, "ParallelGripperCommand"):
@@ -39,30 +38,16 @@ class Grippers(Simulator):
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {
+def running_simulator(start_for_all):
+    simulator = start_for_all(Grippers, "grippers", {
         "robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true",
         "gravity": "[0.0, 0.0, 0.0]", "gripper_groups": "[hand, jaws, firm, lost]", "hand.joint": "elbow",
         "jaws.joint": "elbow", "jaws.type": "ParallelGripperCommand", "jaws.allow_stalling": "true",
         "jaws.stall_timeout": "0.3", "firm.joint": "elbow", "firm.max_effort": "3.0", "firm.goal_tolerance": "0.1",
         "lost.joint": "thumb", "hand.stall_timout": "1.0",
-    }
-    with NodeProcess(MODULE, "grippers", tmp_path_factory.mktemp("grippers") / "log", parameters) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def running(process, ros):
-    simulator = Grippers("grippers")
+    })
     simulator.wait(lambda: simulator.states, "the first state")
     return simulator
-
-
-@pytest.fixture
-def simulator(running):
-    running.pause()
-    running.reset()
-    return running
 
 
 def test_a_goal_succeeds_when_it_is_reached_with_feedback_and_is_held(simulator):
@@ -152,10 +137,10 @@ def test_trajectories_and_grippers_take_joints_from_each_other(simulator):
     ("lost", lambda s: s.single(0.1, group="lost"), "lost: goal refused: parameter lost.joint: joint 'thumb' does not "
      "exist, must be one of shoulder, elbow"),
 ])
-def test_a_goal_that_is_refused_is_aborted_and_the_log_says_why(simulator, process, group, send, says):
+def test_a_goal_that_is_refused_is_aborted_and_the_log_(simulator, group, send, says):
     assert send(simulator).result()[0] == "aborted"
-    simulator.wait(lambda: says in process.output(), "a line of log")
+    simulator.wait(lambda: says in simulator.process.output(), "a line of log")
 
 
-def test_settings_that_do_nothing_are_named(running, process):
-    assert "parameter hand.stall_timout does not exist, and is not used" in process.output()
+def test_settings_that_do_nothing_are_named(simulator):
+    assert "parameter hand.stall_timout does not exist, and is not used" in simulator.process.output()

@@ -25,9 +25,9 @@ from screw_dynamics.ros.executor.guarded import GuardedExecutor
 from screw_dynamics.ros.executor.hot_subscription import PUBLISHERS, HotSubscription, Losses
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
-from support.arm_driver import MODULE, ArmDriver
+from support.arm_driver import ArmDriver
 from support.flood import POSITION, flood
-from support.graph import NodeProcess
+from support.node_fixtures import drivers
 from support.simulator_driver import nanoseconds
 
 pytestmark = pytest.mark.slow
@@ -165,19 +165,12 @@ def test_one_that_is_stopped_stays_on_the_graph_until_it_is_closed(paused):
 
 # --------------------------------------------------------------------------------------------------------- the node
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {"robot_description": f"'{arm.urdf()}'"}
-    log = tmp_path_factory.mktemp("flooded") / "log"
+def driver(tmp_path_factory, ros):
     # The flood goes on when the signal comes, on which the node has to end quietly.
-    with flood("flooded"), NodeProcess(MODULE, "flooded", log, parameters, end=signal.SIGTERM) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def driver(process, ros):
-    driver = ArmDriver("flooded")
-    driver.wait(lambda: driver.torques["gravity"], "the first torque")
-    return driver
+    with flood("flooded"), drivers(tmp_path_factory) as start:
+        driver = start(ArmDriver, "flooded", {"robot_description": f"'{arm.urdf()}'"}, end=signal.SIGTERM)
+        driver.wait(lambda: driver.torques["gravity"], "the first torque")
+        yield driver
 
 
 def change(driver, transition):
@@ -198,7 +191,7 @@ def test_every_state_is_answered_once_and_in_order(driver):
     np.testing.assert_allclose(torque(driver), arm.gravity(np.array(POSITION)), rtol=1e-12)
 
 
-def test_lifecycle_transitions_under_a_flood(driver, process):
+def test_lifecycle_transitions_under_a_flood(driver):
     for _ in range(5):
         change(driver, Transition.TRANSITION_DEACTIVATE)
         published = len(driver.torques["gravity"])
@@ -223,11 +216,11 @@ def test_services_are_answered_and_the_robot_changes_under_a_flood(driver):
     torque(driver)
 
 
-def test_what_does_not_arrive_is_counted(driver, process):
+def test_what_does_not_arrive_is_counted(driver):
     """The process is stopped until its queue is full many times over."""
     driver.status(lambda status, values: status.message == "publishing")
     received = driver.torques["gravity"]
-    process.process.send_signal(signal.SIGSTOP)
+    driver.process.process.send_signal(signal.SIGSTOP)
     seen = threading.Event()
     counter = driver.node.create_subscription(JointState, "joint_states", lambda msg: seen.set(), 1000)
     try:
@@ -235,20 +228,20 @@ def test_what_does_not_arrive_is_counted(driver, process):
             seen.clear()
             driver.wait(seen.is_set, "a state that the node doesn't take")
     finally:
-        process.process.send_signal(signal.SIGCONT)
+        driver.process.process.send_signal(signal.SIGCONT)
     received.clear()
     status, values = driver.status(lambda status, values: int(values["lost messages"]) > 0)
     assert values["lost: joint_states"] == values["lost messages"]
     driver.node.destroy_subscription(counter)
-    assert "messages were lost" in process.output()
+    assert "messages were lost" in driver.process.output()
     driver.status(lambda status, values: status.message == "publishing")
 
 
-def test_simulated_time_under_a_flood(tmp_path, ros):
+def test_simulated_time_under_a_flood(tmp_path_factory, ros):
     """A jump backwards clears the state in the middle of messages; the next one completes it again. SIGINT ends it."""
     parameters = {"robot_description": f"'{arm.urdf()}'", "use_sim_time": "true"}
-    with flood("timed"), NodeProcess(MODULE, "timed", tmp_path / "log", parameters, end=signal.SIGINT):
-        driver = ArmDriver("timed")
+    with flood("timed"), drivers(tmp_path_factory) as start:
+        driver = start(ArmDriver, "timed", parameters)
         clock, times = driver.publisher(Clock, "/clock"), itertools.cycle(range(1000, 900, -1))
 
         def publish():

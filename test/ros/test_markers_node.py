@@ -1,13 +1,11 @@
 """markers_node publishes what RViz draws: screws along their lines, centers of mass, efforts, in frames of links."""
 import numpy as np
 import pytest
-import yaml
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import Marker, MarkerArray
 
 import screw_dynamics as sd
 from screw_dynamics.ros.view.markers import effort_markers, fixed_markers
-from screw_dynamics.ros.view.markers_node import SETTINGS
 from support import planar_arm as arm
 from support.graph import Driver, NodeProcess
 from support.paths import ROOT
@@ -72,10 +70,3 @@ def test_the_node_marks_the_robot_of_the_graph(ros, tmp_path):
         driver.publisher(JointState, "joint_states").publish(JointState(name=list(arm.NAMES), position=[np.nan, 0.0]))
         _, values = driver.status(lambda status, values: values["dropped messages"] == "1")
         assert not any("extra joint" in key for key in values), "the finger is the robot's own"
-
-
-def test_the_file_of_parameters_is_theirs():
-    values = yaml.safe_load((ROOT / "config" / "markers.yaml").read_text())["/**/screw_markers"]["ros__parameters"]
-    assert list(values) == [setting.name for setting in SETTINGS]
-    assert all((tuple(value) if isinstance(value, list) else value) == setting.default
-               for value, setting in zip(values.values(), SETTINGS, strict=True))

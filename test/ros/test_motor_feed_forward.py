@@ -26,8 +26,8 @@ from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces import srv
 from support import floating_robots as robots
 from support import planar_arm as arm
-from support.arm_driver import MODULE, QD, ArmDriver, Q
-from support.graph import PATIENCE, NodeProcess
+from support.arm_driver import QD, ArmDriver, Q
+from support.graph import PATIENCE
 from support.matrices import error
 from support.paths import ROOT
 from support.real_robots import PATHS
@@ -44,18 +44,17 @@ MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
+def driver(start_for_all):
     described = GivenDrives(TEXTS[:1]).on(sd.Robot.from_urdf(arm.urdf())).to_urdf()        # one by each way
-    parameters = {"robot_description": f"'{described}'", "drives": json.dumps(TEXTS[1:]), "state_timeout": PATIENCE,
-                  "feed_forward_lead": 1e-3}
-    with NodeProcess(MODULE, "soft", tmp_path_factory.mktemp("feed_forward") / "log", parameters):
-        driver = ArmDriver("soft")
-        driver.filled, driver.motors = (driver.collect(kind, f"~/{name}") for kind, name in (
-            (JointTrajectory, "trajectory_with_efforts"), (JointState, "motor_feed_forward")))
-        driver.answer()
-        driver.wait(lambda: driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts",
-                                        trajectory=trajectory()).success, "what trajectories take")
-        yield driver
+    driver = start_for_all(ArmDriver, "soft", {
+        "robot_description": f"'{described}'", "drives": json.dumps(TEXTS[1:]), "state_timeout": PATIENCE,
+        "feed_forward_lead": 1e-3})
+    driver.filled, driver.motors = (driver.collect(kind, f"~/{name}") for kind, name in (
+        (JointTrajectory, "trajectory_with_efforts"), (JointState, "motor_feed_forward")))
+    driver.answer()
+    driver.wait(lambda: driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts",
+                                    trajectory=trajectory()).success, "what trajectories take")
+    return driver
 
 
 def trajectory(*points, names=("elbow", "shoulder")):

@@ -18,9 +18,9 @@ from screw_dynamics.ros.node.multi_dof_state import TOPIC
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import JointMatrix
-from support.arm_driver import MODULE
 from support.floating_robots import inertial
-from support.graph import PATIENCE, Driver, NodeProcess
+from support.graph import PATIENCE, Driver
+from support.polyhedra import at as pose
 
 MASS, COM = 0.7, np.array([0.03, -0.02, 0.05])      # of what floats
 PLATE = 0.4                                         # kg, without an offset of the center of mass
@@ -47,8 +47,10 @@ SPREAD = "drift_rx", "drift_ry", "drift_rz", "drift_x", "drift_y", "drift_z", "s
 class Juggler(Driver):
     """Every state that it sends has a stamp of its own."""
 
-    def __init__(self):
-        super().__init__("juggler", "screw_dynamics")
+    MODULE = "screw_dynamics.ros.dynamics.node"
+
+    def __init__(self, namespace):
+        super().__init__(namespace, "screw_dynamics")
         self.robot = sd.Robot.from_urdf(URDF)
         self.torques = {term: self.collect(JointState, f"~/{term}") for term in TERMS}
         self.wrenches = {term: self.collect(MultiDOFJointState, f"~/{term}/multi_dof_joints") for term in TERMS}
@@ -109,18 +111,10 @@ class Juggler(Driver):
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{URDF}'", "state_timeout": PATIENCE, "publish_mass_matrix": True,
-                  "external_torque": True}
-    with NodeProcess(MODULE, "juggler", tmp_path_factory.mktemp("juggler") / "log", parameters):
-        yield Juggler()
-
-
-def pose(rotation=(0.0, 0.0, 0.0), position=(0.0, 0.0, 0.0)):
-    """(4, 4) of a rotation vector and a position."""
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(rotation).as_matrix(), position
-    return C
+def driver(start_for_all):
+    return start_for_all(Juggler, "juggler", {
+        "robot_description": f"'{URDF}'", "state_timeout": PATIENCE, "publish_mass_matrix": True,
+        "external_torque": True})
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +122,7 @@ def state():
     """Poses and twists of the joints, which they allow: a planar one moves across its normal, and turns about it."""
     normal, across = np.array(NORMAL), np.array([0.8, 0.0, -0.6])
     aside = 0.2 * across + 0.1 * np.array([0.0, 1.0, 0.0])
-    poses = {"drift": pose((0.5, -0.8, 0.3), (0.2, -0.1, 0.4)), "slip": pose(0.7 * normal, aside)}
+    poses = {"drift": pose(0.2, -0.1, 0.4, (0.5, -0.8, 0.3)), "slip": pose(*aside, 0.7 * normal)}
     twists = {"drift": np.array([0.3, -0.2, 0.5, 1.0, -0.7, 0.4]),
               "slip": np.concatenate((0.6 * normal, 0.5 * across - 0.4 * np.array([0.0, 1.0, 0.0])))}
     return poses, twists
@@ -235,9 +229,9 @@ def test_it_names_what_has_not_come(driver):
 
 def test_links_are_where_the_poses_put_them(driver, state):
     driver.answer("gravity", state)
-    arm = pose(position=(0.05, 0.0, 1.0)) @ pose((0.0, -0.4, 0.0))
+    arm = pose(0.05, 0.0, 1.0) @ pose(turn=(0.0, -0.4, 0.0))
     for link, origin, joint in (("ball", ((0.0, 0.1, -0.4), (0.1, 0.2, 0.3)), "drift"), ("plate", SLIP, "slip")):
-        C = pose(position=origin[0])
+        C = pose(*origin[0])
         C[:3, :3] = Rotation.from_euler("xyz", origin[1]).as_matrix()
         reply = driver.call(srv.GetForwardKinematics, "~/get_forward_kinematics", link=link)
         expected = arm @ C @ state[0][joint]
@@ -369,7 +363,7 @@ def test_what_pushes_a_link_is_the_wrench_that_its_own_lacks(driver, state):
 
 def test_bad_messages_are_dropped_and_counted(driver, state):
     poses, twists = state
-    tilted = {**poses, "slip": poses["slip"] @ pose((0.0, 0.01, 0.0))}
+    tilted = {**poses, "slip": poses["slip"] @ pose(turn=(0.0, 0.01, 0.0))}
     lacking = driver.message(poses, twists)
     lacking.twist.pop()
     stretched = driver.message(poses, twists)

@@ -10,7 +10,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import JointMatrix
-from support.graph import PATIENCE, Driver, NodeProcess
+from support.graph import PATIENCE, Driver
 from support.real_robots import PATHS, real_robot
 
 pytestmark = pytest.mark.slow
@@ -25,8 +25,10 @@ START = 1000      # s: the stamp of the first state
 class Ur5(Driver):
     """The driver of a dynamics_node that has a UR5."""
 
-    def __init__(self):
-        super().__init__("ur5", "screw_dynamics")
+    MODULE = "screw_dynamics.ros.dynamics.node"
+
+    def __init__(self, namespace):
+        super().__init__(namespace, "screw_dynamics")
         self.robot = real_robot(UR5)
         self.gravity = self.collect(JointState, "~/gravity")
         self.filled = self.collect(JointTrajectory, "~/trajectory_with_efforts")
@@ -51,17 +53,16 @@ class Ur5(Driver):
 
 
 @pytest.fixture(scope="module")
-def ur5(tmp_path_factory, ros):
-    parameters = {"state_timeout": PATIENCE, "publish_mass_matrix": True, "jacobian_links": "[ee_link, nose, '']",
-                  "joints": "[wrist_1_joint, elbow_joint, shoulder_lift_joint]"}
-    with NodeProcess("screw_dynamics.ros.dynamics.node", "ur5", tmp_path_factory.mktemp("ur5") / "log", parameters):
-        driver = Ur5()
-        driver.describe(PATHS[UR5].read_text())
-        driver.status(lambda status, values: values.get("robot_description") == "robot loaded")
-        while not (answer := driver.call(
-                srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory([]))).success:
-            assert "not ready yet" in answer.message     # torques do not wait for what this takes
-        yield driver
+def ur5(start_for_all):
+    driver = start_for_all(Ur5, "ur5", {
+        "state_timeout": PATIENCE, "publish_mass_matrix": True, "jacobian_links": "[ee_link, nose, '']",
+        "joints": "[wrist_1_joint, elbow_joint, shoulder_lift_joint]"})
+    driver.describe(PATHS[UR5].read_text())
+    driver.status(lambda status, values: values.get("robot_description") == "robot loaded")
+    while not (answer := driver.call(
+            srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory([]))).success:
+        assert "not ready yet" in answer.message     # torques do not wait for what this takes
+    return driver
 
 
 Q, QD = np.array([0.3, -1.2, 1.4, -0.6, 0.9, 0.2]), np.linspace(-0.3, 0.3, 6)

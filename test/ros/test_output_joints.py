@@ -12,8 +12,8 @@ from screw_dynamics.ros.node.description import parse
 from screw_dynamics.ros.node.joint_state import JointStateCache
 from support import floating_robots as robots
 from support import planar_arm as arm
-from support.arm_driver import MODULE, QD, TOPICS, ArmDriver, Q
-from support.graph import PATIENCE, NodeProcess
+from support.arm_driver import QD, TOPICS, ArmDriver, Q
+from support.graph import PATIENCE
 
 RATIO = -0.5        # of the finger, which follows the elbow
 POSITION = dict(zip(arm.NAMES, Q, strict=True)) | {"finger": RATIO * Q[1], "wheel": 0.0}
@@ -42,13 +42,12 @@ class Listener(ArmDriver):
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{arm.urdf()}'", "joint_order": "joint_states", "external_torque": "true",
-                  "effort_commands": "gravity", "state_timeout": PATIENCE}
-    with NodeProcess(MODULE, "listed", tmp_path_factory.mktemp("dynamics_node") / "log", parameters):
-        driver = Listener("listed")
-        driver.torques["external_torque"] = driver.collect(JointState, "~/external_torque")
-        yield driver
+def driver(start_for_all):
+    driver = start_for_all(Listener, "listed", {
+        "robot_description": f"'{arm.urdf()}'", "joint_order": "joint_states", "external_torque": "true",
+        "effort_commands": "gravity", "state_timeout": PATIENCE})
+    driver.torques["external_torque"] = driver.collect(JointState, "~/external_torque")
+    return driver
 
 
 @pytest.mark.parametrize("names", [*itertools.permutations(("elbow", "finger", "shoulder", "wheel"))], ids=" ".join)

@@ -16,19 +16,14 @@ def robot():
     return sd.Robot(builder.build())
 
 
-@pytest.mark.parametrize("q", [
-    [2.0, 0.0, 0.04], [2.3, 1e6, 0.1], [-2.3, -1e6, -0.05], [np.nan, 0.0, 0.0]])
-def test_within_and_nearby_there_is_nothing_to_say(robot, q):
-    assert far_beyond_limits(robot, at(robot, *q)) == ""
-
-
 @pytest.mark.parametrize("q, words", [
+    ([2.0, 0.0, 0.04], ""), ([2.3, 1e6, 0.1], ""), ([-2.3, -1e6, -0.05], ""), ([np.nan, 0.0, 0.0], ""),
     ([45.0, 0.0, 0.0], "limits of turn: turn is at 45 rad, its limits are -2 and 2: are positions in degrees?"),
     ([700.0, 0.0, 0.0], "limits of turn: turn is at 700 rad, its limits are -2 and 2"),
     ([-2.5, 0.0, 40.0], "limits of turn, slide: turn is at -2.5 rad, its limits are -2 and 2"),
     ([0.0, 0.0, 40.0], "limits of slide: slide is at 40 m, its limits are 0 and 0.04")])
-def test_beyond_names_joints_value_and_limits(robot, q, words):
-    assert far_beyond_limits(robot, at(robot, *q)) == f"joint_states are far beyond the {words}"
+def test_beyond_names_joints_value_and_limits_and_nearby_there_is_nothing_to_say(robot, q, words):
+    assert far_beyond_limits(robot, at(robot, *q)) == (words and f"joint_states are far beyond the {words}")
 
 
 def at(robot, turn, wheel, slide):

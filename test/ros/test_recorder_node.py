@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-import yaml
 
 mcap = pytest.importorskip("mcap", reason="recording needs mcap, the extra [record]")
 pytest.importorskip("mcap_ros2", reason="reading a recording needs mcap-ros2-support, the extra [record]")
@@ -17,9 +16,7 @@ from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from screw_dynamics.ros.view.mcap_file import McapFile, free_path  # noqa: E402
-from screw_dynamics.ros.view.recorder_node import SETTINGS  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
-from support.paths import ROOT  # noqa: E402
 from support.recordings import messages  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -108,9 +105,3 @@ def test_messages_of_all_our_kinds_are_read_back_by_their_definitions(tmp_path):
     assert found["/a"].status[0].values[0].value == "v" and found["/a"].status[0].level == 1
     assert found["/c"].points[0].positions == [1.0, 2.0] and found["/c"].points[0].time_from_start.nanosec == 5
     assert list(found["/d"].orientation_covariance) == list(range(9))
-
-
-def test_the_file_of_parameters_is_theirs():
-    values = yaml.safe_load((ROOT / "config" / "recorder.yaml").read_text())["/**/screw_recorder"]["ros__parameters"]
-    assert values == {setting.name: list(setting.default) if isinstance(setting.default, tuple) else setting.default
-                      for setting in SETTINGS}

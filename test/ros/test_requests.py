@@ -17,6 +17,7 @@ from screw_dynamics.ros.node.requests import AT_ONCE, MOST, Answers, Requests
 from screw_dynamics.ros.node.services import Service, serve
 from screw_dynamics.ros.view.interface import MARKERS
 from screw_dynamics.ros.view.markers_node import MarkersNode
+from support import node_fixtures
 from support.graph import PATIENCE, Driver
 
 FLOOD = 300
@@ -245,20 +246,12 @@ class Answering(MarkersNode):
 
 @contextlib.contextmanager
 def spinning(node):
-    """A node that is started, and spins in a thread."""
-    executor = GuardedExecutor(node.failed, node.lock)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    try:
-        with node.lock:
-            node.start()
-        yield node
-    finally:
-        node.free.set()
-        executor.shutdown()
-        thread.join(60.0)
-        node.end()
+    """A node that spins in a thread, and is let go on at the end."""
+    with node_fixtures.spinning(node):
+        try:
+            yield node
+        finally:
+            node.free.set()
 
 
 def test_each_of_many_requests_at_once_gets_a_response(ros):

@@ -12,22 +12,19 @@ from screw_dynamics.ros.dynamics import retiming
 from screw_dynamics.ros.node.messages import nanoseconds
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
-from support.arm_driver import MODULE, ArmDriver
-from support.graph import NodeProcess
+from support.arm_driver import ArmDriver
 
 POINTS = np.array([[0.1, 0.3], [0.9, -0.5], [0.3, 1.2]])           # shoulder, elbow
 VELOCITY, EFFORT = np.array([5.0, 5.0]), np.array([100.0, 50.0])   # of the URDF
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory, ros):
-    log = tmp_path_factory.mktemp("retiming") / "log"
+def driver(start_for_all):
     parameters = {"robot_description": f"'{arm.urdf()}'", "state_timeout": 0, "retime_acceleration": 12.0}
-    with NodeProcess(MODULE, "retiming", log, parameters, end=signal.SIGTERM):
-        driver = ArmDriver("retiming")
-        driver.answer()
-        driver.wait(lambda: retimed(driver).success, "what takes many states")
-        yield driver
+    driver = start_for_all(ArmDriver, "retiming", parameters, end=signal.SIGTERM)
+    driver.answer()
+    driver.wait(lambda: retimed(driver).success, "what takes many states")
+    return driver
 
 
 def trajectory(points=POINTS, names=("elbow", "shoulder"), order=(1, 0)):

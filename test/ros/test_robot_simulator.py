@@ -157,21 +157,21 @@ def test_runs_give_the_same_bits(trigger):
     assert done.returncode == 0 and "1 different: [4]" in done.stdout, done.stdout
 
 
-def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
-    command = [sys.executable, "-c", "import sys; print('no motor found'); sys.exit(3)"]
-    with pytest.raises(LockstepError, match="has ended with exit code 3:\nno motor found"):
-        RobotSimulator(arm.urdf(), [command], folder=tmp_path, namespace="ends").start()
+@pytest.mark.parametrize("arguments, options, says", [
+    ([[[sys.executable, "-c", "import sys; print('no motor found'); sys.exit(3)"]]], {},
+     "has ended with exit code 3:\nno motor found"),
+    ([["no_such_controller --fast"]], {}, "no_such_controller does not start: .*No such file.*A list has one"),
+    ([], {"initial_positions": {"shoulder": 9.0}}, "robot_description refused: .*joint 'shoulder'")],
+    ids=["a process that ends", "a command that is not there", "a robot"])
+def test_what_does_not_start_is_named(tmp_path, arguments, options, says):
+    with pytest.raises(LockstepError, match=says):
+        RobotSimulator(arm.urdf(), *arguments, folder=tmp_path, namespace="not_there", **options).start()
 
 
 def test_a_single_command_line_is_one_controller(tmp_path):
     with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
         RobotSimulator(arm.urdf(), "no_such_controller --fast", folder=tmp_path, namespace="alone").start()
     assert [log.name for log in tmp_path.glob("controller_*.log")] == ["controller_0.log"]
-
-
-def test_a_command_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file.*A list has one"):
-        RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path, namespace="not_there").start()
 
 
 def test_nothing_outlives_a_run_that_is_killed(tmp_path):
@@ -243,11 +243,6 @@ def test_time_has_advanced_when_every_state_is_recorded():
         simulator.advance(0.2)
         assert simulator._driver.coming == 0
     assert len(simulator.recording.states.messages) == 61
-
-
-def test_a_robot_that_is_refused_is_named(tmp_path):
-    with pytest.raises(LockstepError, match="robot_description refused: .*joint 'shoulder'"):
-        RobotSimulator(arm.urdf(), initial_positions={"shoulder": 9.0}, folder=tmp_path, namespace="refused").start()
 
 
 def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):

@@ -10,8 +10,8 @@ from screw_dynamics.ros.simulator.entity_control import robot_name
 from screw_dynamics_interfaces.srv import ApplyWrench, Step
 from support import planar_arm as arm
 from support.action_client import Actions
-from support.graph import PATIENCE, NodeProcess
-from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
+from support.graph import PATIENCE
+from support.simulator_driver import MS, Simulator, nanoseconds
 
 pytestmark = pytest.mark.slow
 
@@ -57,9 +57,7 @@ class Controlled(Simulator):
         return nanoseconds(answer.stamp)
 
 
-def process(namespace, log, **parameters):
-    given = {"robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true", **parameters}
-    return NodeProcess(MODULE, namespace, log, given)
+PAUSED = {"robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true"}
 
 
 @pytest.mark.parametrize("description, objects, name", [
@@ -72,11 +70,10 @@ def test_the_robot_is_an_entity_by_the_name_in_its_description(description, obje
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory, ros):
-    with process("control", tmp_path_factory.mktemp("control") / "log"):
-        node = Controlled("control")
-        node.wait(lambda: node.states, "the first state")
-        yield node
+def running(start_for_all):
+    node = start_for_all(Controlled, "control", PAUSED)
+    node.wait(lambda: node.states, "the first state")
+    return node
 
 
 @pytest.fixture
@@ -227,24 +224,22 @@ def test_client_that_waits_on_the_clock_between_steps_is_not_locked_out(node):
         node.wait(lambda k=k: nanoseconds(node.clock[-1].clock) == start + 10 * k * MS, "the clock")
 
 
-def test_without_a_robot_there_is_no_world(ros, tmp_path):
-    with process("empty", tmp_path / "log", robot_description="''"):
-        node = Controlled("empty")
-        assert node.state() == State.STATE_NO_WORLD
-        assert node.set_state(State.STATE_PLAYING).result == SET.INCORRECT_TRANSITION
-        assert node.reset_scope(0).result == Result.RESULT_INCORRECT_STATE
-        refused = node.steps(1)
-        assert refused.result == Result.RESULT_INCORRECT_STATE and "no robot" in refused.error_message
+def test_without_a_robot_there_is_no_world(start):
+    node = start(Controlled, "empty", PAUSED | {"robot_description": "''"})
+    assert node.state() == State.STATE_NO_WORLD
+    assert node.set_state(State.STATE_PLAYING).result == SET.INCORRECT_TRANSITION
+    assert node.reset_scope(0).result == Result.RESULT_INCORRECT_STATE
+    refused = node.steps(1)
+    assert refused.result == Result.RESULT_INCORRECT_STATE and "no robot" in refused.error_message
 
 
-def test_quitting_ends_the_process_well(ros, tmp_path):
-    with process("quitting", tmp_path / "log") as quitting:
-        node = Controlled("quitting")
-        node.wait(lambda: node.states, "a state")
-        sent = node.actions.send(SimulateSteps, "~/simulate_steps", steps=2**63)
-        node.wait(lambda: sent.feedback, "feedback")
-        assert node.set_state(State.STATE_QUITTING).result == Result.RESULT_OK
-        status, result = sent.result()
-        assert status == "aborted" and "quitting" in result.result.error_message
-        assert quitting.process.wait(PATIENCE) == 0
-        assert "Traceback" not in quitting.output()
+def test_quitting_ends_the_process_well(start):
+    node = start(Controlled, "quitting", PAUSED)
+    node.wait(lambda: node.states, "a state")
+    sent = node.actions.send(SimulateSteps, "~/simulate_steps", steps=2**63)
+    node.wait(lambda: sent.feedback, "feedback")
+    assert node.set_state(State.STATE_QUITTING).result == Result.RESULT_OK
+    status, result = sent.result()
+    assert status == "aborted" and "quitting" in result.result.error_message
+    assert node.process.process.wait(PATIENCE) == 0
+    assert "Traceback" not in node.process.output()

@@ -13,8 +13,7 @@ from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.error import UrdfWarning
 from support import floating_robots as robots
 from support import planar_arm as arm
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, Simulator
+from support.simulator_driver import Simulator
 
 POSE, TWIST = (0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 1.0), (1.0, -2.0, 0.5, 0.4, 0.2, 3.0)
 SETTINGS = {"initial_base_pose": POSE, "initial_base_twist": TWIST, "integrator": "rk4", "enforce_limits": True,
@@ -24,12 +23,11 @@ WRENCH = np.array([0.3, 0.2, -0.1, 1.0, -2.0, 60.0])
 
 
 @pytest.fixture(scope="module")
-def hopper(tmp_path_factory, ros):
+def hopper(start_for_all):
     parameters = {name: str(list(value)) if isinstance(value, tuple) else str(value).lower()
                   for name, value in SETTINGS.items()}
     parameters |= {"robot_description": f"'{robots.hopper()}'", "floating_base": "true", "start_paused": "true"}
-    with NodeProcess(MODULE, "balanced", tmp_path_factory.mktemp("balanced") / "log", parameters):
-        yield Simulator("balanced")
+    return start_for_all(Simulator, "balanced", parameters)
 
 
 def numbers(text):

@@ -98,10 +98,3 @@ def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_pa
     assert abs(off[0]) > 1e-4 and 0.0 < abs(off[3]) < 0.0025 and (off[1:3] == 0.0).all()
     assert motors[-1].position[1] == 0.005 * round(motors[-1].position[1] / 0.005)
     assert (np.array(motors[-1].effort) == [3.0, -0.5]).all() and abs(reported.effort[0]) > 0.1
-
-
-def test_a_drive_that_does_not_fit_the_robot_is_said(tmp_path, ros):
-    parameters = {"robot_description": f"'{arm.urdf()}'", "drives": json.dumps(['{"tail": {"rotor_inertia": 1.0}}'])}
-    with NodeProcess(simulator_driver.MODULE, "tailless_drive", tmp_path / "log", parameters, end=signal.SIGTERM):
-        simulator = simulator_driver.Simulator("tailless_drive")
-        simulator.status(lambda status, values: "drive of joint 'tail': the joint does not exist" in status.message)

@@ -9,8 +9,8 @@ from lifecycle_msgs.srv import ChangeState
 
 from support import planar_arm as arm
 from support.flood import flood
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, MS, START, Simulator, nanoseconds
+from support.node_fixtures import drivers
+from support.simulator_driver import MS, START, Simulator, nanoseconds
 
 pytestmark = pytest.mark.slow
 
@@ -20,11 +20,9 @@ PARAMETERS = {"robot_description": f"'{arm.urdf()}'", "publish_rate": 1000.0, "p
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory, ros):
-    log = tmp_path_factory.mktemp("flooded_simulator") / "log"
     # The flood goes on when the signal comes, on which the node has to end quietly.
-    with (flood("flooded_arm", "joint_commands", fields=["effort"]),
-          NodeProcess(MODULE, "flooded_arm", log, PARAMETERS, end=signal.SIGTERM)):
-        driver = Simulator("flooded_arm")
+    with flood("flooded_arm", "joint_commands", fields=["effort"]), drivers(tmp_path_factory) as start:
+        driver = start(Simulator, "flooded_arm", PARAMETERS, end=signal.SIGTERM)
         driver.wait(lambda: driver.states and driver.states[-1].velocity[0] != 0.0, "commands that release the brakes")
         yield driver
 
@@ -69,8 +67,6 @@ def test_transitions_and_another_robot(driver):
         assert np.isclose(driver.get_parameter(f"initial_positions.{joint}"), position)
 
 
-def test_an_interrupt_ends_it_quietly(tmp_path, ros):
-    with (flood("ended_arm", "joint_commands", fields=["effort"]),
-          NodeProcess(MODULE, "ended_arm", tmp_path / "log", PARAMETERS, end=signal.SIGINT)):
-        driver = Simulator("ended_arm")
-        driver.fresh(lambda state: state.velocity[0] != 0.0)
+def test_an_interrupt_ends_it_quietly(tmp_path_factory, ros):
+    with flood("ended_arm", "joint_commands", fields=["effort"]), drivers(tmp_path_factory) as start:
+        start(Simulator, "ended_arm", PARAMETERS).fresh(lambda state: state.velocity[0] != 0.0)

@@ -13,7 +13,6 @@ from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support import simulator_driver
-from support.graph import NodeProcess
 
 TEXTS = [json.dumps(x) for x in (
     {"PointSpring": {"link": "flange", "stiffness": 60.0, "damping": 1.0, "other_point": [0.5, 0.2, 0.4]}},
@@ -46,13 +45,12 @@ def test_a_text_that_is_none_is_refused_by_its_name(text, reason):
         elements([text])
 
 
-def test_the_node_moves_as_the_simulation_without_ros(tmp_path, ros):
+def test_the_node_moves_as_the_simulation_without_ros(start):
     parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
                   "hold_until_first_command": False, "forces": json.dumps(TEXTS)}
-    with NodeProcess(simulator_driver.MODULE, "sprung", tmp_path / "log", parameters, end=signal.SIGTERM):
-        simulator = simulator_driver.Simulator("sprung")
-        simulator.fresh()
-        state = simulator.step(100)
+    simulator = start(simulator_driver.Simulator, "sprung", parameters, end=signal.SIGTERM)
+    simulator.fresh()
+    state = simulator.step(100)
     twin = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(hold_until_first_command=False), forces=ACTING)
     twin.advance(100)
     still = Simulation(sd.Robot.from_urdf(arm.urdf()), Settings(hold_until_first_command=False))
@@ -61,8 +59,10 @@ def test_the_node_moves_as_the_simulation_without_ros(tmp_path, ros):
     assert abs(twin.q - still.q).max() > 1e-2
 
 
-def test_an_element_that_does_not_fit_the_robot_is_said(tmp_path, ros):
-    parameters = {"robot_description": f"'{arm.urdf()}'", "forces": json.dumps(['{"Drag": {"link": "tail"}}'])}
-    with NodeProcess(simulator_driver.MODULE, "tailless", tmp_path / "log", parameters, end=signal.SIGTERM):
-        simulator = simulator_driver.Simulator("tailless")
-        simulator.status(lambda status, values: "link 'tail' does not exist" in status.message)
+@pytest.mark.parametrize("parameter, text, says", [
+    ("forces", '{"Drag": {"link": "tail"}}', "link 'tail' does not exist"),
+    ("drives", '{"tail": {"rotor_inertia": 1.0}}', "drive of joint 'tail': the joint does not exist")])
+def test_what_does_not_fit_the_robot_is_said(start, parameter, text, says):
+    parameters = {"robot_description": f"'{arm.urdf()}'", parameter: json.dumps([text])}
+    simulator = start(simulator_driver.Simulator, "tailless", parameters, end=signal.SIGTERM)
+    simulator.status(lambda status, values: says in status.message)

@@ -18,17 +18,10 @@ from support.simulator_driver import MODULE, Simulator, nanoseconds
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {"autostart": "false", "initial_positions.elbow": "2", "command_mode": "position",
-                  "joint_trajectory_controller.constraints.wrist.goal": "-1"}
-    log = tmp_path_factory.mktemp("simulator_lifecycle") / "log"
-    with NodeProcess(MODULE, "late", log, parameters, end=signal.SIGTERM) as process:
-        yield process
-
-
-def test_life_of_a_simulator_whose_description_comes_late(process, ros):
-    node = Simulator("late")
+def test_life_of_a_simulator_whose_description_comes_late(start):
+    node = start(Simulator, "late", {
+        "autostart": "false", "initial_positions.elbow": "2", "command_mode": "position",
+        "joint_trajectory_controller.constraints.wrist.goal": "-1"}, end=signal.SIGTERM)
 
     def change(transition):
         return node.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
@@ -86,7 +79,7 @@ def test_life_of_a_simulator_whose_description_comes_late(process, ros):
     cleaned_up = node.node.get_clock().now().nanoseconds
     assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
     assert "hinge" in node.fresh(lambda state: nanoseconds(state.header.stamp) > cleaned_up).name     # latched
-    assert "WARN" in process.output()
+    assert "WARN" in node.process.output()
 
     # Without a description there is no joint whose initial position could be followed.
     assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)

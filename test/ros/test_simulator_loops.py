@@ -7,9 +7,9 @@ from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
-from support.graph import Driver, NodeProcess
+from support.arm_driver import ArmDriver
 from support.loop_robots import four_bar
-from support.simulator_driver import MODULE, Simulator
+from support.simulator_driver import Simulator
 
 pytestmark = pytest.mark.slow
 SETTINGS = {"command_timeout": 0.0}
@@ -17,21 +17,14 @@ PARAMETER = "'{}'".format(four_bar().replace("'", '"'))
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {"robot_description": PARAMETER, "start_paused": "true", "initial_positions.A": "0.2",
-                  "command_timeout": "0.0"}
-    with NodeProcess(MODULE, "four_bar", tmp_path_factory.mktemp("four_bar") / "log", parameters) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def simulator(process, ros):
-    simulator = Simulator("four_bar")
+def simulator(start_for_all):
+    simulator = start_for_all(Simulator, "four_bar", {
+        "robot_description": PARAMETER, "start_paused": "true", "initial_positions.A": "0.2", "command_timeout": "0.0"})
     simulator.fresh()
     return simulator
 
 
-def test_the_simulator_closes_the_loop_and_says_how_well(process, simulator):
+def test_the_simulator_closes_the_loop_and_says_how_well(simulator):
     robot = sd.Robot(model_of(four_bar()))
     twin = Simulation(robot, Settings(**SETTINGS), {"A": 0.2})
     start = simulator.fresh()
@@ -49,7 +42,8 @@ def test_the_simulator_closes_the_loop_and_says_how_well(process, simulator):
     assert 0.0 <= float(values["constraint residual: D [m or rad]"]) < 2e-12
     assert simulator.get_parameter("command_interfaces.A") == "effort"
     assert simulator.get_parameter("command_interfaces.B") == "passive"
-    assert "left open" not in process.output() and "closed loops and gears: D\n" in process.output()
+    said = simulator.process.output()
+    assert "left open" not in said and "closed loops and gears: D\n" in said
 
 
 def test_a_joint_of_the_loop_may_be_driven_instead(simulator):
@@ -64,10 +58,8 @@ def test_a_joint_of_the_loop_may_be_driven_instead(simulator):
     assert simulator.set_parameter("command_interfaces.C", "passive") == ""
 
 
-def test_dynamics_node_names_the_loop_that_it_leaves_open(ros, tmp_path):
-    with NodeProcess("screw_dynamics.ros.dynamics.node", "open_loop", tmp_path / "log",
-                     {"robot_description": PARAMETER}) as process:
-        driver = Driver("open_loop", "screw_dynamics")
-        said = "loops and gears left open, this node computes with the tree alone: 'D'"
-        _, values = driver.status(lambda status, values: said in values.get("model warnings", ""))
-        assert process.output().count(said) == 1
+def test_dynamics_node_names_the_loop_that_it_leaves_open(start):
+    driver = start(ArmDriver, "open_loop", {"robot_description": PARAMETER})
+    said = "loops and gears left open, this node computes with the tree alone: 'D'"
+    driver.status(lambda status, values: said in values.get("model warnings", ""))
+    assert driver.process.output().count(said) == 1

@@ -17,8 +17,7 @@ from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, Step
 from support import tool_arm as tool
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
+from support.simulator_driver import MS, Simulator, nanoseconds
 
 pytestmark = pytest.mark.slow
 
@@ -32,22 +31,14 @@ SENSED = {
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    """simulator_node with an arm and its tool."""
-    folder = tmp_path_factory.mktemp("sensors")
+def running(start_for_all, tmp_path_factory):
+    """simulator_node with an arm and its tool, its driver, and what the sensors publish."""
     parameters = {"robot_description": tool.urdf(), "publish_clock": True, "start_paused": True, "publish_rate": 100.0,
                   "joint_friction": False, "command_timeout": 0.0, "position_noise": 0.0,
                   "position_bias.elbow": 0.125, "encoder_resolution.knee": 0.1, **SENSED}
-    file = folder / "sensors.yaml"
+    file = tmp_path_factory.mktemp("sensors") / "sensors.yaml"
     file.write_text(yaml.safe_dump({"/**/screw_simulator": {"ros__parameters": parameters}}))
-    with NodeProcess(MODULE, "sensors", folder / "log", params_file=file) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def running(process, ros):
-    """Its driver, and what the sensors publish."""
-    driver = Simulator("sensors")
+    driver = start_for_all(Simulator, "sensors", params_file=file)
     driver.imu = driver.collect(Imu, "/sensors/imu/tool")
     driver.wrenches = driver.collect(WrenchStamped, "/sensors/force_torque/flange_to_tool")
     driver.wait(lambda: driver.states and driver.imu and driver.wrenches, "states and samples")
@@ -181,11 +172,11 @@ def test_injected_faults_end_when_cleared_and_bad_ones_are_refused_by_name(arm):
     arm.status(lambda status, values: "active faults" not in values)
 
 
-def test_parameters_of_single_joints_are_taken_and_those_of_no_joint_noticed(arm, process):
+def test_parameters_of_single_joints_are_taken_and_those_of_no_joint_noticed(arm):
     assert arm.step(0).position[1] == 0.125
     assert arm.get_parameter("position_bias.elbow") == 0.125
-    assert "encoder_resolution.knee is not used: unknown joint, the robot has shoulder, elbow" in process.output()
-    assert "position_bias.elbow is not used" not in process.output()
+    assert "encoder_resolution.knee is not used: unknown joint, the robot has shoulder, elbow" in arm.process.output()
+    assert "position_bias.elbow is not used" not in arm.process.output()
 
 
 def test_samples_come_with_the_state_that_steps_end_in_and_with_others_when_they_are_due(monkeypatch, robot):
@@ -211,20 +202,18 @@ def test_samples_come_with_the_state_that_steps_end_in_and_with_others_when_they
         ("fault_schedule", "['joint_stuck knee']", "unknown joint 'knee', the robot has shoulder, elbow"),
     ],
 )
-def test_what_the_robot_does_not_have_is_refused_with_what_it_has(ros, tmp_path, name, value, message):
+def test_what_the_robot_does_not_have_is_refused_with_what_it_has(start, name, value, message):
     parameters = {"robot_description": f"'{tool.urdf()}'", name: value}
-    with NodeProcess(MODULE, f"refused_{name}", tmp_path / "log", parameters):
-        driver = Simulator(f"refused_{name}")
-        status, _ = driver.status(lambda status, values: status.level == b"\x02")
-        assert message in status.message
+    driver = start(Simulator, f"refused_{name}", parameters)
+    status, _ = driver.status(lambda status, values: status.level == b"\x02")
+    assert message in status.message
 
 
-def test_lockstep_does_not_wait_for_the_answer_to_a_state_that_is_not_published(ros, tmp_path):
+def test_lockstep_does_not_wait_for_the_answer_to_a_state_that_is_not_published(start):
     """The samples of all joints that joint_states has are lost, those of other joints are not."""
     parameters = {"robot_description": f"'{tool.urdf()}'", "start_paused": "true", "lockstep": "joint_states",
                   "joints": "[elbow]", "fault_schedule": "['sensor_dropped elbow 1']"}
-    with NodeProcess(MODULE, "lost", tmp_path / "log", parameters):
-        driver = Simulator("lost")
-        driver.status(lambda status, values: values.get("paused") == "True")
-        answer = driver.call(Step, "~/step", steps=50)
-        assert answer.success and not driver.states, answer.message
+    driver = start(Simulator, "lost", parameters)
+    driver.status(lambda status, values: values.get("paused") == "True")
+    answer = driver.call(Step, "~/step", steps=50)
+    assert answer.success and not driver.states, answer.message

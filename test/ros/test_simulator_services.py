@@ -142,5 +142,5 @@ def test_initial_positions_can_be_changed_within_the_limits(simulator):
         simulator.fresh(lambda state: abs(state.position[1] - 1.0) < 0.1)
 
 
-def test_override_for_a_joint_that_does_not_exist_is_reported(simulator_process, running_simulator):
-    assert "initial_positions.knee" in simulator_process.output()
+def test_override_for_a_joint_that_does_not_exist_is_reported(running_simulator):
+    assert "initial_positions.knee" in running_simulator.process.output()

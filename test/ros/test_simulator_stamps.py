@@ -8,8 +8,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 
 from support import floating_robots as robots
-from support.graph import NodeProcess
-from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
+from support.simulator_driver import MS, Simulator, nanoseconds
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +49,7 @@ class Stamped(Simulator):
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["system_time", "simulated_time"])
-def running(request, ros, tmp_path_factory):
+def running(request, start_for_all, tmp_path_factory):
     """A hopper that tumbles in free fall, with all its sensors at 1 kHz."""
     folder, namespace = tmp_path_factory.mktemp("stamps"), f"stamps_{request.param}".lower()
     parameters = {
@@ -61,12 +60,11 @@ def running(request, ros, tmp_path_factory):
         "imu_rate": 1000.0 / EVERY, "force_torques": ["hip"], "force_torque_rate": 1000.0 / EVERY}
     file = folder / "parameters.yaml"
     file.write_text(yaml.safe_dump({"/**/screw_simulator": {"ros__parameters": parameters}}))
-    with NodeProcess(MODULE, namespace, folder / "log", params_file=file,
-                     remap=("/clock:=clock", "joint_states:=stamped_states")):
-        driver = Stamped(namespace)
-        driver.wait(lambda: driver.states and all(driver.others.values()), "states and samples")
-        driver.on_system_time = not request.param
-        yield driver
+    driver = start_for_all(Stamped, namespace, params_file=file,
+                           remap=("/clock:=clock", "joint_states:=stamped_states"))
+    driver.wait(lambda: driver.states and all(driver.others.values()), "states and samples")
+    driver.on_system_time = not request.param
+    return driver
 
 
 def test_states_are_exactly_dt_apart(running):

@@ -9,9 +9,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from support import planar_arm as arm
 from support.action_client import Actions
-from support.graph import NodeProcess
 from support.real_robots import PATHS
-from support.simulator_driver import MODULE, Simulator, nanoseconds
+from support.simulator_driver import Simulator, nanoseconds
 
 FollowJointTrajectory = pytest.importorskip(
     "control_msgs.action", reason="control_msgs is not installed").FollowJointTrajectory
@@ -52,30 +51,16 @@ class Trajectories(Simulator):
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    parameters = {
+def running_simulator(start_for_all):
+    simulator = start_for_all(Trajectories, "trajectories", {
         "robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true",
         "trajectory_groups": f"[{ALL}, {ARM}, {GRIPPER}]", "arm.joints": "[shoulder]",
         "gripper.joints": "[elbow, finger]", "gripper.constraints.elbow.goal": "0.01",
         "gripper.constraints.elbo.goal": "0.01",
         "joint_trajectory_controller.constraints.shoulder.goal": "0.001",
-    }
-    with NodeProcess(MODULE, "trajectories", tmp_path_factory.mktemp("trajectories") / "log", parameters) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def running(process, ros):
-    simulator = Trajectories("trajectories")
+    })
     simulator.wait(lambda: simulator.states, "the first state")
     return simulator
-
-
-@pytest.fixture
-def simulator(running):
-    running.pause()
-    running.reset()
-    return running
 
 
 def is_near(state, shoulder, elbow, within=1e-3):
@@ -267,15 +252,15 @@ def test_runs_in_real_time_and_as_fast_as_possible(simulator):
             simulator.fresh(lambda state, target=target: is_near(state, target, 0.3))
 
 
-def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(process, running):
-    assert "gripper.joints: joint 'finger' mimics 'elbow', and is left out" in process.output()
-    assert "parameter gripper.constraints.elbo.goal does not exist, and is not used" in process.output()
-    status, result = running.follow(trajectory([0.1], names=["finger"]), GRIPPER).result()
+def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(simulator):
+    assert "gripper.joints: joint 'finger' mimics 'elbow', and is left out" in simulator.process.output()
+    assert "parameter gripper.constraints.elbo.goal does not exist, and is not used" in simulator.process.output()
+    status, result = simulator.follow(trajectory([0.1], names=["finger"]), GRIPPER).result()
     assert result.error_code == CODES.INVALID_JOINTS and "'finger' mimics 'elbow'" in result.error_string
 
 
 # ------------------------------------------------------------------------------------------------- MoveIt 2
-def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
+def test_what_moveit_sends_for_a_panda_and_its_gripper(start):
     """Time-parameterized points in an order of its own, stamp zero, frame_id set, tolerances left at zero."""
     text = PATHS["panda_description/urdf/panda.urdf"].read_text()
     joints = [f"panda_joint{i}" for i in (7, 2, 5, 1, 3, 6, 4)]
@@ -288,49 +273,47 @@ def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
         **{f"panda_arm_controller.constraints.{joint}.trajectory": "0.001" for joint in joints},
         **{f"initial_positions.{joint}": position for joint, position in home.items()},
     }
-    with NodeProcess(MODULE, "panda", tmp_path / "log", parameters):
-        simulator = Trajectories("panda")
-        simulator.describe(text)
-        state = simulator.wait(lambda: simulator.states and simulator.states[-1], "a state")
-        start = np.array([dict(zip(state.name, state.position, strict=True))[joint] for joint in joints])
-        msg = JointTrajectory(joint_names=joints)
-        msg.header.frame_id = "panda_link0"
-        reach, seconds = np.array([0.3, -0.2, 0.4, 0.5, -0.3, 0.2, 0.3]), 2.0
-        for time in np.arange(0.0, seconds + 0.05, 0.1):
-            u = time / seconds      # a quintic of its own, sampled as by time-optimal parameterization
-            point = JointTrajectoryPoint(
-                positions=(start + reach * (10 * u**3 - 15 * u**4 + 6 * u**5)).tolist(),
-                velocities=(reach * (30 * u**2 - 60 * u**3 + 30 * u**4) / seconds).tolist(),
-                accelerations=(reach * (60 * u - 180 * u**2 + 120 * u**3) / seconds**2).tolist())
-            point.time_from_start.sec, point.time_from_start.nanosec = int(time), round(time % 1 * 1e9)
-            msg.points.append(point)
-        sent = simulator.follow(msg, "panda_arm_controller")
-        grasp = simulator.follow(trajectory([0.03], names=["panda_finger_joint1"]), "panda_hand_controller")
-        assert grasp.result()[0] == "succeeded"
-        status, result = sent.result()
-        assert status == "succeeded", result
-        state = simulator.fresh(lambda state: max(np.abs(state.velocity)) < 1e-3)
-        end = dict(zip(state.name, state.position, strict=True))
-        assert np.allclose([end[joint] for joint in joints], start + reach, atol=1e-3)
-        assert end["panda_finger_joint1"] == pytest.approx(0.03, abs=1e-3) == end["panda_finger_joint2"]
+    simulator = start(Trajectories, "panda", parameters)
+    simulator.describe(text)
+    state = simulator.wait(lambda: simulator.states and simulator.states[-1], "a state")
+    start = np.array([dict(zip(state.name, state.position, strict=True))[joint] for joint in joints])
+    msg = JointTrajectory(joint_names=joints)
+    msg.header.frame_id = "panda_link0"
+    reach, seconds = np.array([0.3, -0.2, 0.4, 0.5, -0.3, 0.2, 0.3]), 2.0
+    for time in np.arange(0.0, seconds + 0.05, 0.1):
+        u = time / seconds      # a quintic of its own, sampled as by time-optimal parameterization
+        point = JointTrajectoryPoint(
+            positions=(start + reach * (10 * u**3 - 15 * u**4 + 6 * u**5)).tolist(),
+            velocities=(reach * (30 * u**2 - 60 * u**3 + 30 * u**4) / seconds).tolist(),
+            accelerations=(reach * (60 * u - 180 * u**2 + 120 * u**3) / seconds**2).tolist())
+        point.time_from_start.sec, point.time_from_start.nanosec = int(time), round(time % 1 * 1e9)
+        msg.points.append(point)
+    sent = simulator.follow(msg, "panda_arm_controller")
+    grasp = simulator.follow(trajectory([0.03], names=["panda_finger_joint1"]), "panda_hand_controller")
+    assert grasp.result()[0] == "succeeded"
+    status, result = sent.result()
+    assert status == "succeeded", result
+    state = simulator.fresh(lambda state: max(np.abs(state.velocity)) < 1e-3)
+    end = dict(zip(state.name, state.position, strict=True))
+    assert np.allclose([end[joint] for joint in joints], start + reach, atol=1e-3)
+    assert end["panda_finger_joint1"] == pytest.approx(0.03, abs=1e-3) == end["panda_finger_joint2"]
 
 
-def test_where_packages_are_missing_a_line_says_so_and_the_topic_is_there(ros, tmp_path, monkeypatch):
+def test_where_packages_are_missing_a_line_says_so_and_the_topic_is_there(start, tmp_path, monkeypatch):
     for package in ("control_msgs", "simulation_interfaces"):
         (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     parameters = {
         "robot_description": f"'{arm.urdf()}'", "start_paused": "true", "trajectory_execution": "position_servo"}
-    with NodeProcess(MODULE, "bare", tmp_path / "log", parameters) as process:
-        simulator = Trajectories("bare")
-        simulator.wait(lambda: simulator.states, "a state")
-        simulator.publisher(JointTrajectory, f"{ALL}/joint_trajectory", 10).publish(trajectory([0.3, 0.2]))
-        simulator.status(lambda status, values: values.get("trajectories") == ALL)
-        lag = 2 * 0.75 / 50.0      # 2 v / servo_bandwidth, half-way
-        assert simulator.step(250).position[0] == pytest.approx(0.1 - lag, abs=5e-3)
-        assert is_near(simulator.step(500), 0.2, 0.3)
-        lines = [line for line in process.output().splitlines() if "not offered" in line]
-        assert ["simulation_interfaces" in line for line in lines] == [True, False], lines     # a line a package
-        assert ["control_msgs" in line for line in lines] == [False, True], lines
-        services = [name for name, _ in simulator.node.get_service_names_and_types() if name.startswith("/bare/screw")]
-        assert f"{simulator.peer}/step" in services and f"{simulator.peer}/step_simulation" not in services
+    simulator = start(Trajectories, "bare", parameters)
+    simulator.wait(lambda: simulator.states, "a state")
+    simulator.publisher(JointTrajectory, f"{ALL}/joint_trajectory", 10).publish(trajectory([0.3, 0.2]))
+    simulator.status(lambda status, values: values.get("trajectories") == ALL)
+    lag = 2 * 0.75 / 50.0      # 2 v / servo_bandwidth, half-way
+    assert simulator.step(250).position[0] == pytest.approx(0.1 - lag, abs=5e-3)
+    assert is_near(simulator.step(500), 0.2, 0.3)
+    lines = [line for line in simulator.process.output().splitlines() if "not offered" in line]
+    assert ["simulation_interfaces" in line for line in lines] == [True, False], lines     # a line a package
+    assert ["control_msgs" in line for line in lines] == [False, True], lines
+    services = [name for name, _ in simulator.node.get_service_names_and_types() if name.startswith("/bare/screw")]
+    assert f"{simulator.peer}/step" in services and f"{simulator.peer}/step_simulation" not in services

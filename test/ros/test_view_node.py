@@ -1,10 +1,8 @@
 """view_node shows what is on the graph: joint states, efforts, faults; and survives what is odd there."""
-import threading
 import urllib.request
 
 import numpy as np
 import pytest
-import yaml
 
 pytest.importorskip("viser", reason="pages need viser, the extra [view]")
 
@@ -15,14 +13,13 @@ from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 import screw_dynamics as sd  # noqa: E402
-from screw_dynamics.ros.executor.guarded import GuardedExecutor  # noqa: E402
 from screw_dynamics.ros.node.joint_state import Fault  # noqa: E402
 from screw_dynamics.ros.view.live_state import LiveState  # noqa: E402
-from screw_dynamics.ros.view.view_node import SETTINGS, ViewNode, plain  # noqa: E402
+from screw_dynamics.ros.view.view_node import ViewNode, plain  # noqa: E402
 from support import floating_robots as robots  # noqa: E402
 from support import planar_arm as arm  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
-from support.paths import ROOT  # noqa: E402
+from support.node_fixtures import spinning  # noqa: E402
 from support.web_page import open_page  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -31,16 +28,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def node(ros):
     """view_node in this process, so that what its page shows can be looked at."""
-    node = ViewNode(namespace="page", parameter_overrides=[Parameter("port", value=8710)])
-    executor = GuardedExecutor(node.failed, node.lock)
-    executor.add_node(node)
-    node.start()
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    yield node
-    executor.shutdown()
-    thread.join(60.0)
-    node.end()
+    with spinning(ViewNode(namespace="page", parameter_overrides=[Parameter("port", value=8710)])) as node:
+        yield node
     node.destroy_node()
 
 
@@ -148,16 +137,10 @@ def test_a_robot_on_a_floating_base_is_where_its_odometry_says(node, driver, sen
 
 
 def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_opens_it(ros):
-    node = ViewNode(namespace="unseen", parameter_overrides=[
-        Parameter("port", value=8730), Parameter("robot_description", value=arm.urdf())])
-    executor = GuardedExecutor(node.failed, node.lock)
-    executor.add_node(node)
-    node.start()
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    driver = Driver("unseen", "screw_view")
-    states = driver.publisher(JointState, "joint_states")
-    try:
+    driver, parameters = Driver("unseen", "screw_view"), {"port": 8730, "robot_description": arm.urdf()}
+    with spinning(ViewNode(namespace="unseen", parameter_overrides=[
+            Parameter(name, value=value) for name, value in parameters.items()])) as node:
+        states = driver.publisher(JointState, "joint_states")
         driver.wait(lambda: node.robot is not None, "a robot")
         driver.wait(lambda: node.live.state.position.tolist() == [0.3, -0.7], "a state", lambda: states.publish(
             JointState(name=list(node.robot.joint_names), position=[0.3, -0.7])))
@@ -168,10 +151,6 @@ def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_o
             driver.wait(shows(node, [0.3, -0.7]), "the state on the page")
             driver.wait(lambda: "live" in node._view._status.content, "the line of the state")
         driver.wait(lambda: not node.watched(), "the end of the page")
-    finally:
-        executor.shutdown()
-        thread.join(60.0)
-        node.end()
 
 
 def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):
@@ -183,13 +162,6 @@ def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):
         with urllib.request.urlopen(url, timeout=60.0) as page:
             assert page.status == 200 and b"<html" in page.read().lower()
         driver.status(lambda status, values: "no joint_states yet" in status.message)
-
-
-def test_the_file_of_parameters_is_theirs():
-    values = yaml.safe_load((ROOT / "config" / "view.yaml").read_text())["/**/screw_view"]["ros__parameters"]
-    assert list(values) == [setting.name for setting in SETTINGS]
-    assert all((tuple(value) if isinstance(value, list) else value) == setting.default
-               for value, setting in zip(values.values(), SETTINGS, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------- without a graph

@@ -320,6 +320,8 @@ def test_states_of_a_batch_do_not_know_of_each_other():
             some = scene.rollout(q[part], v[part], steps=800, integrator=integrator, threads=1)
             np.testing.assert_array_equal(some.q, whole.q[part])
             np.testing.assert_array_equal(some.contacts.force, whole.contacts.force[part])
+        again = scene.rollout(q, v, steps=800, integrator=integrator)
+        np.testing.assert_array_equal(again.qd, whole.qd)
         alone = scene.rollout(q[3], v[3], steps=100, integrator=integrator)
         np.testing.assert_allclose(alone.q, whole.q[3, :101], atol=1e-9)
 

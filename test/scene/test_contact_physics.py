@@ -16,6 +16,8 @@ from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.scene.contact_model import ContactWarning
 from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
 from support.linkages import four_bar
+from support.polyhedra import at
+from support.touching_robots import row_of_boxes
 
 pytestmark = pytest.mark.slow
 G = 9.81
@@ -26,12 +28,6 @@ WORLD = sd.ModelBuilder("world").build()
 def tilted(angle):
     """A world in which gravity has a component along x, as on a slope."""
     return sd.Robot(WORLD, G * np.array([math.sin(angle), 0.0, -math.cos(angle)]))
-
-
-def at(x=0.0, y=0.0, z=0.0):
-    pose = np.eye(4)
-    pose[:3, 3] = x, y, z
-    return pose
 
 
 def on_slope(angle, mu):
@@ -117,17 +113,6 @@ def test_a_penetration_is_corrected_and_gives_no_velocity():
     assert np.abs(motion.qd).max() < 1e-9
 
 
-def test_a_ball_rolls_down_without_slip():
-    angle = 0.3
-    scene = sd.Scene(tilted(angle), ground=True, friction=0.8)
-    scene.add_sphere("ball", 0.1, 1.0, at(z=0.1))
-    motion = scene.rollout(scene.neutral(), steps=STEPS)
-    a = 5.0 / 7.0 * G * math.sin(angle)
-    np.testing.assert_allclose(motion.q[-1, 0], 0.5 * a * motion.t[-1] ** 2, rtol=2.0 / STEPS)
-    speed = np.diff(motion.q[:, 0]) / np.diff(motion.t)
-    np.testing.assert_allclose(speed[-1], 0.1 * np.linalg.norm(motion.qd[-1, :3]), rtol=1e-3)
-
-
 def test_corners_that_land_in_one_step_stick_together():
     """However high each was: the body then has the one twist that takes all corners to the ground, and holds them."""
     h, half = 1e-3, 0.1
@@ -188,16 +173,6 @@ def test_a_collision_without_rebound_conserves_momentum_and_loses_energy():
     assert (np.diff(scene.robot.kinetic_energy(motion.q, motion.qd)) <= 1e-15).all()
 
 
-def test_newtons_cradle_passes_the_momentum_to_the_last_ball():
-    scene = sd.Scene(sd.Robot(WORLD, (0.0, 0.0, 0.0)), friction=0.0, restitution=1.0)
-    for k in range(4):
-        scene.add_sphere(f"ball {k}", 0.1, 1.0, at(x=0.2 * k - (2.5e-3 if k == 0 else 0.0)))
-    v = np.zeros(scene.n)
-    v[3] = 1.0
-    motion = scene.rollout(scene.neutral(), v, steps=8)
-    np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 0.0, 1.0], atol=1e-10)
-
-
 def test_links_of_a_robot_touch_what_is_in_the_scene():
     """A pendulum that rests on a block: the contact takes the torque that holds it, by its normal and by friction."""
     builder = sd.ModelBuilder("base")
@@ -231,23 +206,6 @@ def test_an_arm_that_slides_on_the_ground_moves_along_it():
         np.testing.assert_allclose(force[0], -math.copysign(0.1 * force[2], v[0]), rtol=1e-9)
 
 
-@pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
-def test_a_batch_has_the_bits_of_any_other_batch():
-    scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=0.4)
-    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
-    scene.add_sphere("ball", 0.1, 1.0, at(x=0.5, z=0.3))
-    rng = np.random.default_rng(1)
-    q = scene.integrate(scene.neutral(), 0.05 * rng.normal(size=(37, scene.n)))
-    v = rng.normal(size=(37, scene.n))
-    whole = scene.rollout(q, v, steps=200, threads=2)
-    for part in (slice(0, 1), slice(5, 24), slice(30, 37)):
-        some = scene.rollout(q[part], v[part], steps=200, threads=1)
-        np.testing.assert_array_equal(some.q, whole.q[part])
-        np.testing.assert_array_equal(some.contacts.force, whole.contacts.force[part])
-    again = scene.rollout(q, v, steps=200)
-    np.testing.assert_array_equal(again.qd, whole.qd)
-
-
 # ------------------------------------------------------------------------------------------------- what is refused
 @pytest.mark.parametrize("options, says", [
     ({"friction": -1.0}, "friction"), ({"restitution": 1.5}, "restitution 1.5"), ({"margin": 0.0}, "margin"),
@@ -276,14 +234,6 @@ def test_more_contacts_than_there_is_room_for_are_told():
         scene.rollout(scene.neutral(), [0.0, 0.0, 0.0, 0.0, 0.0, 10.0], steps=10, every=10)
 
 
-def row_of_boxes(count, **options):
-    """Boxes side by side on the ground, of which each has four contacts."""
-    scene = sd.Scene(sd.Robot(WORLD), ground=True, **options)
-    for k in range(count):
-        scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + k, at(x=0.5 * k, z=0.1))
-    return scene
-
-
 def test_any_number_of_boxes_stands_on_its_weight_and_memory_grows_as_contacts_come():
     """One falls on 17 that rest; bits are those of a scene with memory for all contacts from the start."""
     scene, large = row_of_boxes(18), row_of_boxes(18)
@@ -302,12 +252,6 @@ def test_any_number_of_boxes_stands_on_its_weight_and_memory_grows_as_contacts_c
     np.testing.assert_allclose(np.abs(carried), 9.81 * (1.0 + np.arange(18)), rtol=1e-9)
     one, many = scene.step(q, qd), scene.step(np.tile(q, (9, 1)), np.tile(qd, (9, 1)))
     np.testing.assert_allclose(many.q, np.tile(one.q, (9, 1)), atol=1e-12)
-
-
-def test_steps_of_adaptive_length_are_refused():
-    scene = on_slope(0.0, 0.5)
-    with pytest.raises(ValueError, match="'rk45' takes steps as long as .* impacts for errors"):
-        scene.rollout(scene.neutral(), steps=2, integrator="rk45")
 
 
 def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
@@ -484,6 +428,8 @@ def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
             scene.rollout(scene.neutral(), steps=1, contacts=contacts)
     with pytest.raises(ValueError, match="dt 4.94066e-324 must be at least 1e-100 s"):
         scene.rollout(scene.neutral(), dt=5e-324)
+    with pytest.raises(ValueError, match="'rk45' takes steps as long as .* impacts for errors"):
+        scene.rollout(scene.neutral(), steps=2, integrator="rk45")
     with pytest.raises(ValueError, match="nothing in the scene moves"):
         sd.Scene(sd.Robot(WORLD), ground=True).rollout([], steps=1)
     with pytest.raises(ValueError, match="combination must be"):

@@ -1,33 +1,20 @@
 """Rollouts of scenes: no steps, steps that are not solved, room for contacts while others make more, and what they
 refuse and advise. Laws of what touches are in test_contact_physics.py."""
-import math
 import warnings
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Plane, Sphere
 from screw_dynamics.scene import ContactWarning
 from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.simulation.divergence import DivergenceWarning
+from support.polyhedra import at
+from support.sliders import beside_a_plane
+from support.touching_robots import row_of_boxes
 
 pytestmark = pytest.mark.slow
 WORLD = sd.ModelBuilder("world").build()
-
-
-def at(x=0.0, z=0.0):
-    pose = np.eye(4)
-    pose[:3, 3] = x, 0.0, z
-    return pose
-
-
-def row_of_boxes(count):
-    """Boxes side by side on the ground, of which each has four contacts."""
-    scene = sd.Scene(sd.Robot(WORLD), ground=True)
-    for k in range(count):
-        scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + k, at(x=0.5 * k, z=0.1))
-    return scene
 
 
 def no_warning(call, *given, **options):
@@ -50,11 +37,7 @@ def crushed():
 
 def lifted():
     """A slider along x in the ground, from which no motion of it leads."""
-    builder = sd.ModelBuilder("base")
-    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
-    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, shapes={"slider": Sphere(0.1)})
-    scene.add("ground", Plane(), pose=at(z=-0.095))
-    return scene, np.zeros(1)
+    return beside_a_plane("ground", -0.095), np.zeros(1)
 
 
 @pytest.mark.parametrize("made", [crushed, lifted])
@@ -69,10 +52,7 @@ def test_penetrations_that_cannot_be_corrected_are_reported(made):
 
 def test_an_impact_without_a_solution_is_reported():
     """A slider along x touches a surface that rises, from which it should rebound: no impulse makes it."""
-    builder = sd.ModelBuilder("base")
-    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
-    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, restitution=0.5, shapes={"slider": Sphere(0.1)})
-    scene.add("lift", Plane(), pose=at(z=-0.1), belt=(0.0, 0.0, 0.3))
+    scene = beside_a_plane("lift", -0.1, (0.0, 0.0, 0.3), restitution=0.5)
     with pytest.warns(ContactWarning, match=r"largest residual is 0.45 m/s"):       # (1 + e) 0.3 m/s
         scene.rollout([0.0], [0.1], steps=1)
 

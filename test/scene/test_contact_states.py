@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.scene import ContactWarning
+from support.sliders import beside_a_plane
 
 pytestmark = pytest.mark.slow
 WORLD = sd.ModelBuilder("world").build()
@@ -97,10 +97,7 @@ def test_a_drawer_jams_by_its_friction_and_does_not_pitch(ratio):
 
 def test_a_step_that_is_not_solved_is_told_once():
     """A slider along x touches a surface that rises, which it cannot follow: no impulse is enough."""
-    builder = sd.ModelBuilder("base")
-    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
-    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, shapes={"slider": Sphere(0.1)})
-    scene.add("lift", Plane(), pose=turned("x", 0.0, 0.0, 0.0, -0.1), belt=(0.0, 0.0, 0.3))
+    scene = beside_a_plane("lift", -0.1, (0.0, 0.0, 0.3))
     with pytest.warns(ContactWarning, match=r"did not converge by t = 0.002 s; .* residual is 0.3 m/s") as told:
         motion = scene.rollout([0.0], [0.1], steps=4, every=2)
     assert len(told) == 1

@@ -8,17 +8,12 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
 from support.paths import ROOT
+from support.polyhedra import at
 
 pytestmark = pytest.mark.slow
 G = 9.81
 MASS = 3.0          # of what the lift carries
 BOTH = pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
-
-
-def at(x=0.0, z=0.0):
-    pose = np.eye(4)
-    pose[0, 3], pose[2, 3] = x, z
-    return pose
 
 
 def lift(mimic=False, **options):

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Capsule, Cylinder
+from screw_dynamics.contact.shapes import Box, Capsule, Cylinder, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from support.polyhedra import at, block, prism
 
@@ -61,7 +61,8 @@ def test_it_slides_where_the_slope_is_steeper_than_friction(name, table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("shape, share", [(Cylinder(0.1, 0.3), 2.0 / 3.0), (Capsule(0.1, 0.3), None)])
+@pytest.mark.parametrize("shape, share", [(Cylinder(0.1, 0.3), 2.0 / 3.0), (Capsule(0.1, 0.3), None),
+                                          (Sphere(0.1), 5.0 / 7.0)])
 def test_what_lies_rolls_down_without_slip(shape, share, table):
     """By a share of g sin that its moment of inertia determines."""
     scene = on_table(shape, at(z=0.1, turn=LYING), TABLES[table], 0.1, 0.8)

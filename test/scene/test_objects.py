@@ -12,28 +12,23 @@ from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.model.joining import join
 from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
 from support.matrices import error
+from support.polyhedra import at
 from support.random_trees import random_pose
 
 RNG = np.random.default_rng(4)
-
-
-def shifted(x, y, z):
-    C = np.eye(4)
-    C[:3, 3] = x, y, z
-    return C
 
 
 # ------------------------------------------------------------------------------------------------- bodies
 def test_two_halves_of_a_box_are_the_box():
     """The inertia of a body does not depend on how it is cut; halves share the mass by their volumes."""
     whole = SceneObject("whole", Box((0.4, 0.2, 0.1)), 3.0)
-    parts = [(Box((0.1, 0.2, 0.1)), shifted(-0.15, 0, 0)), (Box((0.3, 0.2, 0.1)), shifted(0.05, 0, 0))]
+    parts = [(Box((0.1, 0.2, 0.1)), at(-0.15, 0, 0)), (Box((0.3, 0.2, 0.1)), at(0.05, 0, 0))]
     assert error(SceneObject("cut", parts, 3.0).inertia, whole.inertia) < 1e-14
 
 
 def test_moments_are_the_integrals_over_the_shapes():
-    dumbbell = SceneObject("dumbbell", [(Box((0.2, 0.1, 0.3)), shifted(0.4, 0.1, 0)),
-                                        (Box((0.1, 0.1, 0.1)), shifted(-0.2, 0, 0.3))], 2.0)
+    dumbbell = SceneObject("dumbbell", [(Box((0.2, 0.1, 0.3)), at(0.4, 0.1, 0)),
+                                        (Box((0.1, 0.1, 0.1)), at(-0.2, 0, 0.3))], 2.0)
     volume = 0.2 * 0.1 * 0.3 + 0.001
 
     def over(f):
@@ -77,7 +72,7 @@ def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
     other = ball.but(inertia=lead)
     assert other.mass == 2.0 and np.array_equal(other.but(shapes=Sphere(0.2)).inertia, lead)
     assert np.array_equal(other.but(inertia=None).inertia, SceneObject("ball", Sphere(0.1), 2.0).inertia)
-    assert np.array_equal(ball.but(pose=shifted(1, 0, 0)).inertia, ball.inertia)
+    assert np.array_equal(ball.but(pose=at(1, 0, 0)).inertia, ball.inertia)
     with pytest.raises(ValueError, match="mass 3.0 is not that of its inertia, 2"):
         other.but(mass=3.0)
     for fixed in ball.but(mass=None), other.but(mass=None):
@@ -108,7 +103,7 @@ def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
     (dict(inertia=sd.inertia_matrix(2.0, (0.3, 0.1, 0.7), np.zeros((3, 3)))), "must be positive about each axis"),
     (dict(inertia=sd.inertia_matrix(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
     (dict(inertia=sd.inertia_matrix(2.0, (1, 0, 0), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
-    (dict(pose=shifted(0, 2e5, 0)), r"object 'thing': position \[0.0, 200000.0, 0.0\] must be within 100000 m"),
+    (dict(pose=at(0, 2e5, 0)), r"object 'thing': position \[0.0, 200000.0, 0.0\] must be within 100000 m"),
     (dict(belt=(0, 0, -1e300)), r"object 'thing': belt \[.* -1e\+300\] must be within 100000 m/s"),
 ])
 def test_what_is_wrong_with_an_object_is_named(given, says):
@@ -157,7 +152,7 @@ def test_a_rule_that_does_not_exist_is_refused():
 
 
 def test_materials_go_by_links():
-    given = {"foot": [Sphere(0.1), (Box((1, 1, 1)), shifted(1, 0, 0))], "hand": Sphere(0.2)}
+    given = {"foot": [Sphere(0.1), (Box((1, 1, 1)), at(1, 0, 0))], "hand": Sphere(0.2)}
     shapes = on_links(given, ["foot", "hand"])
     found = with_materials(shapes, {"foot": 0.2}, ["foot", "hand"])
     assert [(each.link, each.material) for each in found] == [

@@ -187,15 +187,12 @@ def test_what_is_wrong_has_file_element_and_value(text, says, folder):
         read_scene(path)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path):
+def test_a_file_that_cannot_be_read_is_named_and_text_without_a_path_is_a_scene(tmp_path):
     with pytest.raises(ValueError, match=r"scene file .*none.yaml: No such file"):
         read_scene(tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(ValueError, match=r"scene file .*bytes.yaml: "):
         read_scene(tmp_path / "bytes.yaml")
-
-
-def test_text_without_a_path_says_scene():
     with pytest.raises(ValueError, match="^scene: grund is not known"):
         read_scene("grund: 1\n")
 

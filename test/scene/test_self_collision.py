@@ -68,19 +68,14 @@ def test_links_fixed_to_each_other_are_one_body():
     assert found.left_out["table", "tool"] == "joined by a joint"
 
 
-@pytest.mark.parametrize("kind, pairs", [("spherical", ()), ("planar", ()), ("free", ((0, 1),))])
-def test_a_joint_on_a_group_joins_two_links_and_a_free_one_does_not(kind, pairs):
+@pytest.mark.parametrize("add, kind, pairs", [
+    ("group", "spherical", ()), ("group", "planar", ()), ("group", "free", ((0, 1),)), ("macro", "universal", ())])
+def test_a_joint_of_several_degrees_joins_two_links_and_a_free_one_does_not(add, kind, pairs):
+    """Links without inertia inside a macro joint belong to it."""
     builder = sd.ModelBuilder("base")
-    builder.add_group_joint(kind, "joint", "body", "base", inertia=np.eye(6))
+    getattr(builder, f"add_{add}_joint")(kind, "joint", "body", "base", inertia=np.eye(6))
     shapes = [CollisionShape(link, Sphere(0.1), AT) for link in ("base", "body")]
     assert self_collision(builder.build(), shapes).pairs == pairs
-
-
-def test_links_without_inertia_inside_a_joint_belong_to_it():
-    builder = sd.ModelBuilder("base")
-    builder.add_macro_joint("universal", "joint", "body", "base", inertia=np.eye(6))
-    shapes = [CollisionShape(link, Sphere(0.1), AT) for link in ("base", "body")]
-    assert self_collision(builder.build(), shapes).pairs == ()
 
 
 def test_users_disable_and_enable_pairs_and_groups():

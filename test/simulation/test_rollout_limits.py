@@ -18,6 +18,11 @@ def test_damping_of_any_strength_is_stable_in_semi_implicit_euler(dt):
         np.testing.assert_allclose(qd[:, 0], 3.0 / (1.0 + dt * damping / 2.0) ** np.arange(11), rtol=1e-12, atol=1e-15)
 
 
+def test_damping_settles_where_it_balances_the_effort():
+    _, _, qd = slider(mass=2.0, damping=50.0).rollout([0.0], [0.0], [10.0], dt=0.5, steps=100, friction=True)
+    assert qd[-1, 0] == pytest.approx(10.0 / 50.0, rel=1e-12)
+
+
 @pytest.mark.parametrize("mimics", [0, 2])
 def test_a_strongly_damped_tree_comes_to_rest(mimics):
     robot = sd.Robot(model_of(random_tree(np.random.default_rng(6), 5, mimics), damping=1e6), gravity=(0, 0, 0))
@@ -183,3 +188,16 @@ def test_other_joints_have_no_limit(method):
     free = slider(limits=sd.Limits(lower=-np.inf, upper=np.inf))
     _, q, qd = free.rollout([0.0], [1e6], dt=0.1, steps=10, integrator=method, limits=True)
     assert (qd == 1e6).all() and abs(q[-1, 0] - 1e6) < 1e-3
+
+
+@pytest.mark.parametrize(("integrator", "bound"), [("semi_implicit_euler", 2e-3), ("rk4", 1e-5), ("rk45", 1e-5)])
+def test_stops_make_no_energy(integrator, bound):
+    """A tree that falls onto its stops, whose impulses all joints feel. Setting a joint back on its stop lifts what it
+    carries by a step's worth of fall, which is of order dt in every integrator."""
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(11), 6), limits=sd.Limits(-0.4, 0.4)))
+    q0 = np.random.default_rng(12).uniform(-0.3, 0.3, (3, robot.n))
+    _, q, qd = robot.rollout(q0, 0.0 * q0, dt=1e-4, steps=10_000, every=100, integrator=integrator, limits=True)
+    energy = robot.kinetic_energy(q, qd) + robot.potential_energy(q)
+    assert q.min() == -0.4 and q.max() == 0.4
+    assert np.diff(energy).max() < bound * robot.kinetic_energy(q, qd).max()
+    assert (energy[:, -1] < energy[:, 0] - 0.1).all()

@@ -78,7 +78,7 @@ def test_samples_between_steps_are_as_accurate_as_steps():
 
 
 @pytest.mark.parametrize("method, order", [("semi_implicit_euler", 1), ("rk4", 4)])
-@pytest.mark.parametrize("robot", [PENDULUM, MIMICS], ids=["pendulum", "tree with mimics"])
+@EACH_ROBOT
 def test_the_error_falls_with_the_order_of_the_method(robot, method, order):
     q0, qd0 = 0.3 * states(robot)
     exact = solved(robot, q0, qd0, np.array([0.0, 0.25]))
@@ -134,6 +134,15 @@ def test_rk4_loses_energy_with_the_fourth_power_of_dt_at_least(robot):
         E = energy(robot, q, qd)
         off.append(np.abs(E - E[0]).max())
     assert min(off[0] / off[1], off[1] / off[2]) > 2**4 * 0.9
+
+
+@pytest.mark.parametrize("method, order, bound", [("semi_implicit_euler", 1, 0.1), ("rk4", 4, 1e-9)])
+@pytest.mark.parametrize("robot", [TREE, MIMICS], ids=["tree", "tree with mimics"])
+def test_what_a_motion_is_off_in_its_energy_at_the_end_falls_with_the_order(robot, method, order, bound):
+    def drift(steps):
+        E = energy(robot, *robot.rollout(*0.3 * states(robot), dt=0.2 / steps, steps=steps, integrator=method)[1:])
+        return abs(E[-1] - E[0])
+    assert np.log2(drift(50) / drift(100)) > order - 0.3 and drift(400) < bound
 
 
 def test_friction_only_takes_energy():

@@ -297,9 +297,6 @@ def test_a_fault_that_cannot_be_is_refused_and_changes_nothing(robot, fault, mes
     with pytest.raises(ValueError, match=message):
         simulation.inject(*fault)
     assert simulation.faults.active == ()
-
-
-def test_a_schedule_with_a_fault_that_cannot_be_is_refused(robot):
     with pytest.raises(ValueError, match="unknown joint 'knee'"):
         simulate(robot, fault_schedule=("joint_stuck knee",))
 

@@ -12,7 +12,8 @@ from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support.loop_robots import four_bar, standing_four_bar
-from support.touching_robots import at, gripper, press_scene
+from support.polyhedra import at
+from support.touching_robots import gripper, press_scene
 
 pytestmark = [] if PLAIN else [pytest.mark.slow]
 heavy = pytest.mark.skipif(PLAIN, reason="takes too many steps for plain Python")

@@ -35,6 +35,14 @@ def command(loops, **values):
     return c
 
 
+def driven(loops, crank, steps=0, **settings):
+    """A simulation under a command of the crank, after some steps."""
+    simulation = simulate(loops, **settings)
+    simulation.command(command(loops, A=crank))
+    simulation.advance(steps)
+    return simulation
+
+
 def closed(loops, simulation):
     return np.abs(loops.residual(simulation.q)).max() < 2e-12 and np.abs(
         loops.jacobian(simulation.q) @ simulation.qd).max() < 1e-10 * max(1.0, np.abs(simulation.qd).max())
@@ -73,9 +81,7 @@ def test_it_is_held_until_its_motor_is_commanded_and_passive_joints_are_free_the
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["position", "velocity"])
 def test_servos_do_what_the_mechanism_takes(loops, mode):
-    simulation = simulate(loops, command_mode=mode)
-    simulation.command(command(loops, A=-0.4))
-    simulation.advance(600)
+    simulation = driven(loops, -0.4, 600, command_mode=mode)
     q, rest = simulation.q, np.zeros(3)
     snapshot = simulation.snapshot()
     if mode == "position":
@@ -89,8 +95,7 @@ def test_servos_do_what_the_mechanism_takes(loops, mode):
 
 @pytest.mark.slow
 def test_a_servo_that_is_too_weak_gives_its_limit(loops):
-    simulation = simulate(loops, command_mode="position", servo_bandwidth=400.0)
-    simulation.command(command(loops, A=-0.5))
+    simulation = driven(loops, -0.5, command_mode="position", servo_bandwidth=400.0)
     assert simulation.snapshot().effort[0] == -30.0
     simulation.advance(3)
     assert simulation.saturated.tolist() == [3, 0, 0]
@@ -110,9 +115,7 @@ def test_gravity_compensation_of_all_joints_holds_the_mechanism(loops):
 
 @pytest.mark.slow
 def test_brakes_stop_it_and_let_it_be(loops):
-    simulation = simulate(loops, command_timeout=0.1, on_timeout="hold")
-    simulation.command(command(loops, A=5.0))
-    simulation.advance(100)
+    simulation = driven(loops, 5.0, 100, command_timeout=0.1, on_timeout="hold")
     assert np.abs(simulation.qd).max() > 0.1
     simulation.advance(2)
     stopped = simulation.q
@@ -124,8 +127,7 @@ def test_brakes_stop_it_and_let_it_be(loops):
 @pytest.mark.slow
 @pytest.mark.parametrize(("effort", "stop"), [(20.0, 0.5), (-20.0, -0.6)])
 def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops, effort, stop):
-    simulation = simulate(loops, joint_friction=False)
-    simulation.command(command(loops, A=effort))
+    simulation = driven(loops, effort, joint_friction=False)
     energy = []
     for _ in range(24):
         simulation.advance(20)
@@ -161,9 +163,7 @@ def test_a_push_moves_it(loops):
 @pytest.mark.slow
 def test_friction_is_taken_at_the_end_of_the_step():
     loops = ClosedLoopRobot.from_urdf(four_bar('<dynamics damping="1e5" friction="2"/>'))
-    simulation = simulate(loops)
-    simulation.command(command(loops, A=25.0))
-    simulation.advance(100)
+    simulation = driven(loops, 25.0, 100)
     assert np.abs(simulation.qd).max() < 1e-3 and closed(loops, simulation)
 
 
@@ -180,8 +180,7 @@ def test_a_start_in_motion_is_closed_and_admissible(loops):
 def test_the_same_commands_give_the_same_bits_however_many_steps_are_made_at_a_time(loops):
     ends = []
     for stride in (1, 7, 60):
-        simulation = simulate(loops, sensor_delay=0.005)
-        simulation.command(command(loops, A=3.0))
+        simulation = driven(loops, 3.0, sensor_delay=0.005)
         while simulation.steps < 60:
             simulation.advance(min(stride, 60 - simulation.steps))
         ends.append(simulation.q.tobytes() + simulation.qd.tobytes() + simulation.joint_state().position.tobytes())
@@ -210,9 +209,7 @@ def test_integrators_keep_their_order_in_a_driven_mechanism(loops, integrator):
     """The end of 0.24 s under a torque converges as fast as the order says."""
     ends = []
     for dt in (8e-3, 4e-3, 2e-3, 5e-4):
-        simulation = simulate(loops, integrator=integrator, dt=dt, enforce_limits=False)
-        simulation.command(command(loops, A=6.0))
-        simulation.advance(round(0.24 / dt))
+        simulation = driven(loops, 6.0, round(0.24 / dt), integrator=integrator, dt=dt, enforce_limits=False)
         assert closed(loops, simulation)
         ends.append(np.r_[simulation.q, simulation.qd])
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
@@ -257,8 +254,7 @@ def test_loops_that_cannot_be_closed_are_named():
 @pytest.mark.parametrize(("dt", "effort", "says"), [
     (0.9, 1e5, "loops opened in a step, a shorter dt may help: .*'D'"), (1e-3, 1e300, "loops opened|is not finite")])
 def test_what_tears_it_apart_is_a_fault(loops, dt, effort, says):
-    simulation = simulate(loops, dt=dt, servo_bandwidth=0.1, enforce_limits=False)
-    simulation.command(command(loops, A=effort))
+    simulation = driven(loops, effort, dt=dt, servo_bandwidth=0.1, enforce_limits=False)
     assert simulation.advance(5) < 5
     assert re.search(says, simulation.fault), simulation.fault
     assert np.isfinite(simulation.q).all() and np.isfinite(simulation.qd).all()

@@ -3,14 +3,16 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Plane, Sphere
+from screw_dynamics.contact.shapes import Box, Sphere
 from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
+from support.polyhedra import at
 from support.simulations import NAN
-from support.touching_robots import FOOT, GRIPPER, HIPS, LEG, at, gripper, gripper_scene, press_scene, quadruped
+from support.sliders import beside_a_plane
+from support.touching_robots import FOOT, GRIPPER, HIPS, LEG, gripper, gripper_scene, press_scene, quadruped
 
 # A node with a scene compiles kernels of contacts at its first start, for a minute or two.
 pytestmark = pytest.mark.slow
@@ -194,12 +196,8 @@ def test_an_object_for_whose_contacts_there_is_no_memory_is_not_spawned_and_noth
 
 def test_contacts_that_the_solver_gives_up_are_known_until_a_reset():
     """A slider along x touches a surface that rises, which it cannot follow: no impulse is enough."""
-    builder = sd.ModelBuilder("base")
-    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=np.inf, mass=1.0)
-    slider = sd.Robot(builder.build())
-    scene = sd.Scene(slider, friction=0.0, shapes={"slider": Sphere(0.1)})
-    scene.add("lift", Plane(), pose=at(z=-0.1), belt=(0.0, 0.0, 0.3))
-    simulation = simulate(slider, scene, hold_until_first_command=False)
+    scene = beside_a_plane("lift", -0.1, (0.0, 0.0, 0.3))
+    simulation = simulate(scene.robots, scene, hold_until_first_command=False)
     assert simulation.unsolved == 0.0
     simulation.touches()                                    # what sensors find is no motion
     assert simulation.unsolved == 0.0

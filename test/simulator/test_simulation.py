@@ -8,7 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
-from support.simulations import DT, FREE, NAN, simulate
+from support.simulations import DT, FREE, NAN, commanded, simulate
 
 
 def test_model_order_is_what_the_tests_assume(robot):
@@ -73,9 +73,7 @@ def test_reset_to_a_state(robot):
     ],
 )
 def test_reset_to_a_bad_state_names_the_joint_and_changes_nothing(robot, state, message):
-    simulation = simulate(robot)
-    simulation.command(np.zeros(2))
-    simulation.advance(100)
+    simulation = commanded(robot, np.zeros(2), 100)
     q, time_ns = simulation.q, simulation.time_ns
     with pytest.raises(ValueError, match=message):
         simulation.reset_to(*state)
@@ -101,7 +99,8 @@ def test_bad_push_is_refused(robot, push, message):
     [
         {"dt": 0.0}, {"dt": NAN}, {"dt": 1e-10}, {"integrator": "euler"}, {"command_mode": "torque"},
         {"on_timeout": "fall"}, {"command_timeout": -1.0}, {"seed": -1}, {"position_noise": NAN},
-        {"servo_bandwidth": 501.0}, {"servo_bandwidth": 0.0},
+        {"servo_bandwidth": 501.0}, {"servo_bandwidth": 0.0}, {"gyroscope_bias": (0.0, 0.0)},
+        {"accelerometer_noise": -1.0}, {"accelerometer_bias": (0.0, NAN, 0.0)},
     ],
 )
 def test_bad_setting_is_refused_by_name(settings):
@@ -141,9 +140,7 @@ def test_result_is_the_same_to_the_last_bit_however_it_is_chunked(robot, mode, o
 
 
 def test_long_run_in_one_call_equals_a_single_rollout(robot):
-    simulation = simulate(robot, {"shoulder": 0.3}, command_timeout=0.0)
-    simulation.command(np.array([1.0, 0.5]))
-    simulation.advance(5000)
+    simulation = commanded(robot, [1.0, 0.5], 5000, {"shoulder": 0.3}, command_timeout=0.0)
     t, q, qd = robot.rollout((0.3, 0.0), (0.0, 0.0), (1.0, 0.5), steps=5000, friction=True, limits=True)
     assert np.array_equal(simulation.q, q[-1]) and np.array_equal(simulation.qd, qd[-1])
 
@@ -184,8 +181,7 @@ def test_mimic_joints_are_reported_too(robot):
 
 
 def test_state_that_leaves_the_finite_numbers_stops_the_robot_at_the_last_good_one(robot):
-    simulation = simulate(robot, command_timeout=0.0, enforce_limits=False)
-    simulation.command(np.array([1e305, 0.0]))
+    simulation = commanded(robot, [1e305, 0.0], command_timeout=0.0, enforce_limits=False)
     made = simulation.advance(1000)
     assert 0 < made < 1000 and simulation.steps == made
     assert np.isfinite(simulation.q).all() and np.isfinite(simulation.qd).all()

@@ -7,7 +7,7 @@ from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support.real_robots import real_robot
-from support.simulations import DT, NAN, simulate, track
+from support.simulations import DT, NAN, commanded, simulate, track
 
 
 # ------------------------------------------------------------------------------------------------- commands
@@ -37,8 +37,7 @@ def test_commands_of_some_joints_merge_and_nan_keeps_the_last(robot):
 
 def test_stale_command_gives_way_at_its_step_and_not_before(robot):
     effort = np.array([5.0, 1.0])
-    simulation = simulate(robot, command_timeout=0.1)
-    simulation.command(effort)
+    simulation = commanded(robot, effort, command_timeout=0.1)
     t, q, qd = robot.rollout([0, 0], [0, 0], [effort] * 100 + [[0, 0]] * 50, steps=150, friction=True, limits=True)
     simulation.advance(99)
     assert np.array_equal(simulation.joint_state().effort[:2], effort)
@@ -47,18 +46,14 @@ def test_stale_command_gives_way_at_its_step_and_not_before(robot):
 
 
 def test_each_joint_has_its_own_timeout(robot):
-    simulation = simulate(robot, command_timeout=0.1)
-    simulation.command(np.array([5.0, 1.0]))
-    simulation.advance(60)
+    simulation = commanded(robot, [5.0, 1.0], 60, command_timeout=0.1)
     simulation.command(np.array([NAN, 2.0]))
     simulation.advance(60)
     assert np.array_equal(simulation.joint_state().effort[:2], (0.0, 2.0))
 
 
 def test_hold_on_timeout_stops_the_arm_where_it_is(robot):
-    simulation = simulate(robot, command_timeout=0.1, on_timeout="hold")
-    simulation.command(np.array([0.0, 0.0]))
-    simulation.advance(100)
+    simulation = commanded(robot, [0.0, 0.0], 100, command_timeout=0.1, on_timeout="hold")
     stopped = simulation.q
     assert np.abs(simulation.qd).max() > 0.1
     simulation.advance(1000)
@@ -102,9 +97,7 @@ def test_commands_that_no_longer_act_are_told_and_whether_silence_explains_it(
 
 
 def test_timeout_of_zero_is_never(robot):
-    simulation = simulate(robot, command_timeout=0.0)
-    simulation.command(np.array([5.0, 1.0]))
-    simulation.advance(5000)
+    simulation = commanded(robot, [5.0, 1.0], 5000, command_timeout=0.0)
     assert np.array_equal(simulation.joint_state().effort[:2], (5.0, 1.0))
 
 
@@ -120,8 +113,7 @@ def test_velocity_servo_is_first_order_with_its_bandwidth(robot, friction):
 
 
 def test_position_servo_arrives_without_overshoot(robot):
-    simulation = simulate(robot, command_mode="position", enforce_limits=False)
-    simulation.command(np.array([0.3, NAN]))
+    simulation = commanded(robot, [0.3, NAN], command_mode="position", enforce_limits=False)
     q = track(simulation, 400)
     assert (np.diff(q[:, 0]) > -1e-12).all() and q[-1, 0] == pytest.approx(0.3, abs=1e-6)
     assert not q[:, 1].any()   # not commanded: held
@@ -130,8 +122,7 @@ def test_position_servo_arrives_without_overshoot(robot):
 
 
 def test_servo_never_gives_more_than_the_effort_limit_and_still_arrives(robot):
-    simulation = simulate(robot, command_mode="position", servo_bandwidth=200.0, command_timeout=0.0)
-    simulation.command(np.array([2.0, -2.0]))
+    simulation = commanded(robot, [2.0, -2.0], command_mode="position", servo_bandwidth=200.0, command_timeout=0.0)
     efforts = []
     for _ in range(3000):
         efforts.append(simulation.joint_state().effort[:2])
@@ -200,9 +191,7 @@ def test_set_points_start_where_a_joint_is_that_had_no_position_servo(robot):
 
 # ------------------------------------------------------------------------------------------------- limits
 def test_joints_stop_at_their_position_limits(robot):
-    simulation = simulate(robot, {"shoulder": 2.9})
-    simulation.command(np.array([100.0, 0.0]))
-    simulation.advance(400)
+    simulation = commanded(robot, [100.0, 0.0], 400, {"shoulder": 2.9})
     assert simulation.q[0] == 3.0 and simulation.qd[0] == 0.0
 
 
@@ -221,15 +210,12 @@ def test_efforts_are_cut_at_the_limit_of_the_urdf_and_counted(robot):
 @pytest.mark.parametrize("limit", ["0", "0.0"])
 def test_effort_limit_of_zero_limits_nothing(limit):
     robot = sd.Robot.from_urdf(arm.urdf().replace('effort="100"', f'effort="{limit}"'))
-    simulation = simulate(robot)
-    simulation.command(np.array([1e3, 0.0]))
+    simulation = commanded(robot, [1e3, 0.0])
     assert simulation.joint_state().effort[0] == 1e3
 
 
 def test_limits_can_be_left_out(robot):
-    simulation = simulate(robot, {"shoulder": 2.9}, enforce_limits=False)
-    simulation.command(np.array([500.0, 0.0]))
-    simulation.advance(200)
+    simulation = commanded(robot, [500.0, 0.0], 200, {"shoulder": 2.9}, enforce_limits=False)
     assert simulation.q[0] > 3.5 and not simulation.saturated.any()
 
 
@@ -263,9 +249,7 @@ def test_limits_of_a_command_are_those_of_its_mode(robot):
 
 
 def test_joint_that_changes_its_mode_is_held_until_its_next_command(robot):
-    simulation = simulate(robot, command_timeout=0.0)
-    simulation.command(np.array([0.0, 2.0]))
-    simulation.advance(100)
+    simulation = commanded(robot, [0.0, 2.0], 100, command_timeout=0.0)
     simulation.set_modes({"shoulder": "position"})
     stopped = simulation.q[0]
     simulation.advance(10)

@@ -5,7 +5,7 @@ from scipy.special import ellipk
 
 import screw_dynamics as sd
 from support import planar_arm as arm
-from support.simulations import DT, FREE, NAN, simulate, track
+from support.simulations import DT, FREE, NAN, commanded, simulate, track
 
 
 def energy(simulation):
@@ -73,8 +73,7 @@ def test_a_braked_joint_makes_the_others_move_as_if_it_were_welded(robot):
         .replace('<mimic joint="elbow" multiplier="-0.5"/>', "")
         .replace('<joint name="finger" type="revolute">', '<joint name="finger" type="fixed">')
     )
-    simulation = simulate(robot, {"shoulder": 0.3})
-    simulation.command(np.array([0.7, NAN]))
+    simulation = commanded(robot, [0.7, NAN], 0, {"shoulder": 0.3})
     reference = simulate(welded, {"shoulder": 0.3})
     reference.command(np.array([0.7]))
     simulation.advance(400)

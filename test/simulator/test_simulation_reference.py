@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from screw_dynamics.simulator.reference import Sample
-from support.simulations import DT, NAN, simulate
+from support.simulations import DT, NAN, commanded, simulate
 
 W = 40.0
 
@@ -55,8 +55,7 @@ def test_error_of_tracking_is_of_the_order_of_a_step(robot):
 
 
 def test_other_joints_follow_their_commands_meanwhile_and_take_over_when_it_ends(robot):
-    simulation = simulate(robot, {"elbow": -0.5}, servo_bandwidth=W, command_timeout=0.0)
-    simulation.command(np.array([NAN, 2.0]))
+    simulation = commanded(robot, [NAN, 2.0], 0, {"elbow": -0.5}, servo_bandwidth=W, command_timeout=0.0)
     simulation.reference = Swing(mask=(True, False))
     simulation.advance(50)
     assert simulation.joint_state().effort[1] == 2.0 and simulation.q[0] > 0.01 and not np.isnan(simulation.q).any()
@@ -86,8 +85,7 @@ def test_the_limit_of_a_reference_is_that_of_the_joints_that_follow_it(robot):
         def sample(self, times_ns):
             return super().sample(times_ns)._replace(limit=np.array([0.5, 0.5]))
 
-    simulation = simulate(robot, servo_bandwidth=W, command_timeout=0.0)
-    simulation.command(np.array([NAN, 7.0]))
+    simulation = commanded(robot, [NAN, 7.0], servo_bandwidth=W, command_timeout=0.0)
     simulation.reference = Weak(mask=(True, False), amplitude=1.0, rate=20.0)
     assert np.abs(simulation.joint_state().effort[:2]).tolist() == [0.5, 7.0]
 
@@ -107,8 +105,7 @@ def test_added_effort_accelerates_beyond_what_is_prescribed(robot):
 def test_bits_do_not_depend_on_how_many_steps_are_made_at_a_time(robot):
     results = []
     for chunks in ([400], [1] * 400, [7, 93, 150, 150]):
-        simulation = simulate(robot, servo_bandwidth=W, command_timeout=0.1)
-        simulation.command(np.array([NAN, 1.0]))
+        simulation = commanded(robot, [NAN, 1.0], servo_bandwidth=W, command_timeout=0.1)
         simulation.reference = Swing(mask=(True, False), effort=0.5)
         simulation.push("flange", np.arange(6.0), 0.033)
         for chunk in chunks:

@@ -17,6 +17,8 @@ Q, QD = np.array([0.3, 0.7]), np.array([0.5, -0.2])
 class ArmDriver(Driver):
     """Every message that it sends has a stamp of its own, later than those before, by which the answer is known."""
 
+    MODULE = MODULE
+
     def __init__(self, namespace):
         super().__init__(namespace, "screw_dynamics")
         self.torques = {topic: self.collect(JointState, f"~/{topic}") for topic in TOPICS}

@@ -23,10 +23,10 @@ def stands_in_a_fluid():
     return ClosedLoopRobot(robot, [LoopJoint("foot", "spherical", "leg")], q=robot.neutral())
 
 
-def moving(loops, rng):
+def moving(loops, rng, open_by=0.2):
     """A closed configuration and admissible velocities of it."""
     robot = loops.robot
-    q = loops.project(robot.integrate(robot.neutral(), 0.2 * rng.normal(size=robot.n)), tolerance=1e-14)
+    q = loops.project(robot.integrate(robot.neutral(), open_by * rng.normal(size=robot.n)), tolerance=1e-14)
     return q, loops.project_velocity(q, rng.normal(size=robot.n))
 
 

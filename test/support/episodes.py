@@ -16,13 +16,19 @@ def arm():
     return sd.Robot.from_urdf(str(URDF))
 
 
-def wave(n, seed=0, seconds=4.0, rate=200.0):
-    """Times, positions, velocities and accelerations of sines."""
+def wave(n, seed=0, seconds=4.0, rate=200.0, base=0.25, waves=4, size=0.1, mean=0.1):
+    """Times, positions, velocities and accelerations of sines at multiples of a frequency in Hz, of such sizes."""
     t, rng = np.arange(round(seconds * rate)) / rate, np.random.default_rng(seed)
-    w = 2.0 * np.pi * 0.25 * np.arange(1, 5)
-    a, b = 0.1 * rng.standard_normal((2, 4, n))
+    w = 2.0 * np.pi * base * np.arange(1, waves + 1)
+    a, b = size * rng.standard_normal((2, waves, n))
     s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    return t, 0.1 + s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
+    return t, mean + s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
+
+
+def excitation(n, seconds=20.0, rate=250.0, joints=None, seed=0):
+    """The same of series that tell inertial parameters, of some joints."""
+    moving = np.array([joints is None or k in joints for k in range(n)], dtype=float)
+    return wave(n, seed, seconds, rate, 0.1, 5, 0.3 * moving, 0.5)
 
 
 def episode(robot, seed=0, noise=0.0, added=None, **options):

@@ -20,6 +20,8 @@ TERMS = ("gravity", "coriolis", "inverse_dynamics")
 class FloatingDriver(Driver):
     """Every state that it sends has a stamp of its own, later than those before."""
 
+    MODULE = "screw_dynamics.ros.dynamics.node"
+
     def __init__(self, namespace):
         super().__init__(namespace, "screw_dynamics")
         self.torques = {term: self.collect(JointState, f"~/{term}") for term in TERMS}

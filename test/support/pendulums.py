@@ -2,6 +2,7 @@
 import numpy as np
 
 import screw_dynamics as sd
+from screw_dynamics.optimal import Configuration, Cost, Effort, LinkVelocity, Velocity
 
 
 def rod(mass, length=0.25):
@@ -19,3 +20,9 @@ def pendulum():
         builder.add_joint(joint, link, parent, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), C, rod(1.0),
                           limits=sd.Limits(effort=limit))
     return sd.Robot(builder.build())
+
+
+def reaching():
+    """Terms for the pendulum."""
+    return [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02),
+            Cost(LinkVelocity("lower"), 0.01)]

@@ -115,3 +115,11 @@ def builder_of(parts, **joint_options):
 def model_of(parts, **joint_options):
     """Our Model of the parts."""
     return builder_of(parts, **joint_options).build()
+
+
+def in_motion(seed, joints, mimics=0):
+    """A robot of a random tree, its parts, and a state (3, n): coordinates, rates, and accelerations or efforts."""
+    rng = np.random.default_rng(seed)
+    parts = random_tree(rng, joints, mimics)
+    robot = sd.Robot(model_of(parts), gravity=rng.uniform(-10, 10, 3))
+    return robot, parts, rng.uniform(-2, 2, (3, robot.n))

@@ -14,6 +14,14 @@ def simulate(robot, initial_positions=None, **settings):
     return Simulation(robot, Settings(**settings), initial_positions)
 
 
+def commanded(robot, command, steps=0, initial_positions=None, **settings):
+    """The same under a command, after some steps."""
+    simulation = simulate(robot, initial_positions, **settings)
+    simulation.command(np.array(command, dtype=float))
+    simulation.advance(steps)
+    return simulation
+
+
 def track(simulation, steps):
     """Positions (steps + 1, n) of a simulation advanced step by step."""
     positions = [simulation.q]

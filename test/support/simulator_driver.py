@@ -20,6 +20,8 @@ class Simulator(Driver):
 
     A state from before a service was called may come after its answer: what changes a state is waited for in it."""
 
+    MODULE = MODULE
+
     def __init__(self, namespace):
         super().__init__(namespace, "screw_simulator")
         self.states = self.collect(JointState, f"/{namespace}/joint_states")

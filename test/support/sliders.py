@@ -2,6 +2,8 @@
 import math
 
 import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Plane, Sphere
+from support.polyhedra import at
 
 MASS = 2.0
 
@@ -15,9 +17,18 @@ def slider(axis=(1.0, 0.0, 0.0), effort=math.inf, velocity=math.inf, lower=-math
     return sd.Robot(builder.build())
 
 
-def plotter():
-    """Two slides at a right angle, without limits."""
+def plotter(mass=1.0, **joint):
+    """Two slides at a right angle, without limits of their own."""
     builder = sd.ModelBuilder("base")
-    builder.add_screw("x", "bridge", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
-    builder.add_screw("y", "pen", "bridge", (0.0, 1.0, 0.0), pitch=math.inf, mass=1.0)
+    builder.add_screw("x", "bridge", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=mass, **joint)
+    builder.add_screw("y", "pen", "bridge", (0.0, 1.0, 0.0), pitch=math.inf, mass=mass, **joint)
     return sd.Robot(builder.build())
+
+
+def beside_a_plane(name, z, belt=(0.0, 0.0, 0.0), **options):
+    """A scene of a ball of radius 0.1 m that slides along x, and of a plane at a height that nothing rubs on."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
+    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, shapes={"slider": Sphere(0.1)}, **options)
+    scene.add(name, Plane(), pose=at(z=z), belt=belt)
+    return scene

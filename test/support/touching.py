@@ -17,6 +17,7 @@ from screw_dynamics.numbers.tables import table
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.screws.arrays import pose
 from support.pendulums import pendulum
+from support.polyhedra import at
 
 ROBOT = pendulum()          # whose workspace the colliders are in; where they are does not depend on it
 
@@ -93,3 +94,20 @@ class Shapes:
         found = contact[:count * row].reshape(count, row)
         return (found[:, :7 * lanes].reshape(count, 7, lanes), np.ascontiguousarray(found[:, 7 * lanes]).view(np.int64),
                 found[:, 7 * lanes + 1:], int(counts[tables.MISSED]))
+
+
+def at_rest(rng, a, b, A, rounding):
+    """Where a shape at A rests on another at the origin. Moved and turned by amounts as small as rounding, and by a
+    thousand times more, it keeps its points, and the places of these."""
+    S = Shapes([a, b])
+    found = S.one([A, np.eye(4)], 1e-6)
+    assert np.abs(found.gap).max() <= 2e-16
+    for size in (1e-16, 1e-13):
+        for _ in range(20):
+            C = A @ at(*(size * rng.normal(size=3)), turn=size * rng.normal(size=3))
+            again = S.one([C, np.eye(4)], 1e-6)
+            np.testing.assert_array_equal(again.key, found.key)
+            np.testing.assert_allclose(again.gap, 0.0, atol=10 * size + 1e-15)
+            np.testing.assert_allclose(again.p, found.p, atol=20 * size + rounding)
+            np.testing.assert_allclose(again.n, found.n, atol=100 * size + 1e-13)
+    return found

@@ -1,8 +1,8 @@
 """Robots that touch something: a gripper on a lift, a base on two wheels and a caster, and scenes around them."""
-import numpy as np
 
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
+from support.polyhedra import at
 
 INERTIA = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -34,13 +34,6 @@ def with_collisions(urdf):
         end = urdf.index("</link>", start)
         urdf = urdf[:end] + shape + urdf[end + len("</link>"):]
     return urdf
-
-
-def at(x=0.0, y=0.0, z=0.0):
-    """The pose (4, 4) of a point."""
-    C = np.eye(4)
-    C[:3, 3] = x, y, z
-    return C
 
 
 def gripper():
@@ -99,3 +92,11 @@ def quadruped():
         parts += [_solid(f"{leg}_foot", 0.1, 1e-4, FOOT), f'<joint name="{leg}_ankle" type="fixed"><parent link='
                   f'"{leg}_shank"/><child link="{leg}_foot"/><origin xyz="0 0 {-LEG}"/></joint>']
     return "".join([*parts, "</robot>"])
+
+
+def row_of_boxes(count, **options):
+    """Boxes side by side on the ground, of which each has four contacts."""
+    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True, **options)
+    for k in range(count):
+        scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + k, at(x=0.5 * k, z=0.1))
+    return scene

@@ -2,11 +2,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.contact.shapes import Sphere
+from support.polyhedra import at
 from support.random_trees import model_of, random_tree
 from support.real_robots import real_robot
 
@@ -27,9 +27,7 @@ class Case(NamedTuple):
 
 def pose(p, turn=(0.0, 0.0, 0.0)):
     """The matrix of a position and a rotation vector."""
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(turn).as_matrix(), p
-    return C
+    return at(*p, turn)
 
 
 def world():

@@ -1,48 +1,23 @@
 """Malformed and hostile descriptions: a UrdfError names the fault of each; none hangs, crashes or loads.
 
-Each file of malformed/ is sound.urdf with one fault. Its first comment, `<!-- refused: ... -->`, is the message it must
-get; files that cannot hold one are in MESSAGES, and what would be too large for a file is made here. All are read in
-another process, because a parser's crash or hang in C would take this one with it.
-
-Those of odd/ have a fault that leaves dynamics defined: they load, with the warnings of `<!-- loads: ... -->`.
+They are those of support.faulty_urdfs, and what would be too large for a table is made here. All are read in another
+process, because a parser's crash or hang in C would take this one with it. Those whose fault leaves dynamics defined
+load, with warnings.
 """
 import json
 import re
 import subprocess
 import sys
 from math import inf
-from pathlib import Path
 
 import pytest
 
 from screw_dynamics.urdf import UrdfError, read_urdf
 from screw_dynamics.urdf.source import LARGEST_SOURCE
+from support.faulty_urdfs import LOADED, MALFORMED, SOUND
 from support.paths import ROOT
 
-FOLDER = Path(__file__).parent / "malformed"
-ODD = sorted((Path(__file__).parent / "odd").glob("*.urdf"))
-SOUND = (FOLDER / "sound.urdf").read_text()
-FILES = sorted(path for path in FOLDER.glob("*.urdf") if path.stem != "sound")
 HANGS = 600     # seconds for all files together, which take a few; only a hang reaches it
-
-MESSAGES = {
-    "bytes_ebcdic": "line 1: not utf-8 text: byte 0xa7 (invalid start byte)",
-    "bytes_empty": "the URDF is empty",
-    "bytes_gzip": "line 1: not utf-8 text: byte 0x8b (invalid start byte)",
-    "bytes_latin_as_utf8": "line 2: not utf-8 text: byte 0xe4 (invalid continuation byte)",
-    "bytes_only_a_mark": "the URDF is empty",
-    "bytes_plain_text": "line 1: not well-formed XML: Start tag expected, '<' not found",
-    "bytes_rubbish": "line 1: not utf-8 text: byte 0x82 (invalid start byte)",
-    "bytes_unknown_encoding": "encoding 'x-robot' is not supported: save the file as UTF-8",
-    "bytes_utf16_dtd": "line 2: a document type (DTD) is not allowed, nor are entities",
-    "bytes_utf16_truncated": "line 25: not utf-16-le text: byte 0x0a (truncated data)",
-    "bytes_utf32": "line 1: not well-formed XML: Document is empty",
-    "bytes_utf7_dtd": "encoding 'UTF-7' is not supported: save the file as UTF-8",
-    "bytes_utf8_declared_utf16": "encoding 'UTF-16' is declared, but the text is not UTF-16",
-    "bytes_white_space": "the URDF is empty",
-    "bytes_zeros": "line 1: not well-formed XML: Document is empty",
-    "document_hyphens_in_comment": "line 2: not well-formed XML: Double hyphen within comment: <!-- base",
-}
 
 READ = """
 import json, sys, warnings
@@ -57,8 +32,11 @@ for path in json.load(sys.stdin):
 """
 
 
-def verdicts(paths):
-    """What reading each file in another process comes to: {name: (type of error or "loaded", message)}."""
+def verdicts(folder, descriptions):
+    """What reading each of {name: bytes} in another process comes to: {name: (type of error or "loaded", message)}."""
+    paths = [folder / f"{name}.urdf" for name in descriptions]
+    for path in paths:
+        path.write_bytes(descriptions[path.stem])
     done = subprocess.run([sys.executable, "-c", READ], input=json.dumps([str(path) for path in paths]), text=True,
                           capture_output=True, timeout=HANGS, cwd=ROOT)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -69,40 +47,37 @@ def verdicts(paths):
 
 
 @pytest.fixture(scope="module")
-def corpus():
-    return verdicts(FILES)
+def corpus(tmp_path_factory):
+    return verdicts(tmp_path_factory.mktemp("malformed"), {name: data for name, (data, _) in MALFORMED.items()})
 
 
-def expected(path):
-    comment = re.search(r"<!-- refused: (.*?) -->", path.read_bytes().decode("utf-8", "ignore"), re.DOTALL)
-    return comment[1] if comment else MESSAGES[path.stem]
-
-
-def test_sound_description_loads():
-    model = read_urdf(FOLDER / "sound.urdf")
+def test_sound_description_loads(tmp_path):
+    path = tmp_path / "sound.urdf"
+    path.write_text(SOUND)
+    model = read_urdf(path)
     assert model.warnings == () and model.joint_names == ("shoulder",) and model.mimics.keys() == {"wrist"}
 
 
 def test_corpus_is_large_and_its_files_are_small():
-    assert len(FILES) >= 60
-    assert max(path.stat().st_size for path in FILES) < 20_000
+    assert len(MALFORMED) >= 60
+    assert max(len(data) for data, _ in MALFORMED.values()) < 20_000
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_malformed_description_is_refused_by_name(path, corpus):
-    assert corpus[path.stem] == ("UrdfError", expected(path))
+@pytest.mark.parametrize("name", sorted(MALFORMED))
+def test_malformed_description_is_refused_by_name(name, corpus):
+    assert corpus[name] == ("UrdfError", MALFORMED[name][1])
 
 
 @pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
-@pytest.mark.parametrize("path", ODD, ids=lambda path: path.stem)
-def test_odd_description_loads_with_a_warning(path):
-    warnings = re.match(r"<!-- loads(?:: (.*?))? -->", path.read_text())[1]
-    model = read_urdf(path)
-    assert " | ".join(model.warnings) == (warnings or "")
-    assert model.joint_names[:1] == (() if path.stem == "robot_without_joints_that_move" else ("shoulder",))
+@pytest.mark.parametrize("name", LOADED)
+def test_odd_description_loads_with_a_warning(name):
+    text, warnings = LOADED[name]
+    model = read_urdf(text)
+    assert " | ".join(model.warnings) == warnings
+    assert model.joint_names[:1] == (() if name == "robot_without_joints_that_move" else ("shoulder",))
     # Faults of limits are those of limits alone.
-    sound = read_urdf(FOLDER / "sound.urdf")
-    if path.stem.startswith("limit") and "prismatic" not in path.stem:
+    sound = read_urdf(SOUND)
+    if name.startswith("limit") and "prismatic" not in name:
         assert (model.screws_body == sound.screws_body).all() and (model.inertias == sound.inertias).all()
 
 
@@ -113,7 +88,7 @@ def test_odd_description_loads_with_a_warning(path):
     ("limit_without_effort", (-1, 1, inf, 2)), ("limit_missing_revolute", (-inf, inf, inf, inf)),
     ("limit_in_degrees", (-90, 120, 10, 2))])
 def test_a_faulty_limit_is_none_and_the_others_stay(name, limits):
-    model = read_urdf(FOLDER.parent / "odd" / f"{name}.urdf")
+    model = read_urdf(LOADED[name][0])
     assert (model.lower[0], model.upper[0], model.effort_limit[0], model.velocity_limit[0]) == limits
 
 
@@ -170,18 +145,12 @@ GIANTS = {
 @pytest.mark.slow
 def test_long_chain_of_mimics_is_read(tmp_path):
     """Neither a refusal nor a hang: none of the steps is quadratic, or recursive, in the chain's length."""
-    path = tmp_path / "chain.urdf"
-    path.write_text(chain(2_000))
-    assert verdicts([path]) == {"chain": ("loaded", "1 joints")}
+    assert verdicts(tmp_path, {"chain": chain(2_000).encode()}) == {"chain": ("loaded", "1 joints")}
 
 
 @pytest.fixture(scope="module")
 def giants(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("giants")
-    paths = [folder / f"{name}.urdf" for name in GIANTS]
-    for path in paths:
-        path.write_text(GIANTS[path.stem][0]())
-    return verdicts(paths)
+    return verdicts(tmp_path_factory.mktemp("giants"), {name: made().encode() for name, (made, _) in GIANTS.items()})
 
 
 @pytest.mark.slow

@@ -172,20 +172,16 @@ def test_other_types_are_no_source():
 
 
 # ------------------------------------------------------------------------------------------------- the rest of a URDF
-@pytest.mark.parametrize("foreign", [
-    '<material name=""/>', "<transmission/>", '<gazebo reference="nowhere"><plugin filename="${x}"/></gazebo>',
-    '<ros2_control type="system"/>', '<x:loop xmlns:x="http://example.org/x" x:link="a"/>', "text between elements",
-    "<!-- a comment -->", "<?program run?>", "<![CDATA[<link/>]]>"])
-def test_faults_outside_dynamics_are_ignored(foreign, capfd):
-    model = read_urdf(ONE_JOINT.replace("</robot>", foreign + "</robot>"))
-    assert model.n == 1 and model.warnings == ()
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("inside", [
-    "<visual/>", "<visual><material/></visual>", "<collision/>", "<sensor/>",
-    '<visual><geometry><mesh filename=""/></geometry><material name="m"><texture/></material></visual>'])
-def test_faults_of_shapes_are_ignored(inside, capfd):
-    model = read_urdf(ONE_JOINT.replace('<link name="a"/>', f'<link name="a" type="part">{inside}</link>'))
+@pytest.mark.parametrize("foreign, inside", [
+    *((foreign, None) for foreign in (
+        '<material name=""/>', "<transmission/>", '<gazebo reference="nowhere"><plugin filename="${x}"/></gazebo>',
+        '<ros2_control type="system"/>', '<x:loop xmlns:x="http://example.org/x" x:link="a"/>', "text between elements",
+        "<!-- a comment -->", "<?program run?>", "<![CDATA[<link/>]]>")),
+    *(("", inside) for inside in (
+        "<visual/>", "<visual><material/></visual>", "<collision/>", "<sensor/>",
+        '<visual><geometry><mesh filename=""/></geometry><material name="m"><texture/></material></visual>'))])
+def test_faults_outside_dynamics_and_of_shapes_are_ignored(foreign, inside, capfd):
+    part = '<link name="a"/>' if inside is None else f'<link name="a" type="part">{inside}</link>'
+    model = read_urdf(ONE_JOINT.replace('<link name="a"/>', part).replace("</robot>", foreign + "</robot>"))
     assert model.n == 1 and model.warnings == ()
     assert capfd.readouterr() == ("", "")

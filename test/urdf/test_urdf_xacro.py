@@ -73,15 +73,13 @@ def test_arguments_that_do_not_fit_are_named(file, arguments, says):
         sd.Robot.from_urdf(file, xacro_args=arguments)
 
 
-@pytest.mark.parametrize("source", [str(URDF / "spherical_arm.urdf"), (URDF / "spherical_arm.urdf").read_text()])
-def test_arguments_of_what_is_not_xacro_are_refused(source):
-    with pytest.raises(sd.UrdfError, match="xacro_args are given, but .* is not the path of a xacro file"):
-        sd.Robot.from_urdf(source, xacro_args=ARGUMENTS)
-
-
-def test_a_xacro_file_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(sd.UrdfError, match="none.urdf.xacro does not exist"):
-        sd.Robot.from_urdf(tmp_path / "none.urdf.xacro")
+@pytest.mark.parametrize("source, options, says", [
+    (str(URDF / "spherical_arm.urdf"), {"xacro_args": ARGUMENTS}, "xacro_args are given, but .* is not the path"),
+    ((URDF / "spherical_arm.urdf").read_text(), {"xacro_args": ARGUMENTS}, "xacro_args are given, but .* not the path"),
+    ("nowhere/none.urdf.xacro", {}, "none.urdf.xacro does not exist")], ids=["a file", "text", "no file"])
+def test_what_is_no_xacro_file_is_refused(source, options, says):
+    with pytest.raises(sd.UrdfError, match=says):
+        sd.Robot.from_urdf(source, **options)
 
 
 def test_arguments_are_read_as_on_the_command_line_of_xacro():

@@ -52,12 +52,12 @@ def push(robot):
     return 5.0 * np.diag(robot.mass_matrix(bent(robot)))
 
 
-def test_a_constant_external_effort_comes_through_the_low_pass(robot):
-    effort, external = hold(robot), push(robot)
-    motion = fall(robot, effort + external)
-    estimate = observed(observer_of(robot), motion, effort)
-    expected = (1.0 - np.exp(-GAIN * motion[0]))[:, None] * external
-    np.testing.assert_allclose(estimate, expected, atol=2e-4)
+@pytest.mark.parametrize("own, seconds", [(False, 0.25), (True, 0.1)], ids=["one gain", "a gain of each joint"])
+def test_a_constant_external_effort_comes_through_the_low_pass(robot, own, seconds):
+    gain, effort, external = np.linspace(5.0, 50.0, robot.n) if own else GAIN, hold(robot), push(robot)
+    motion = fall(robot, effort + external, seconds=seconds)
+    estimate = observed(observer_of(robot, gain), motion, effort)
+    np.testing.assert_allclose(estimate, (1.0 - np.exp(-gain * motion[0][:, None])) * external, atol=2e-4)
 
 
 def test_armature_is_in_the_momentum(robot):
@@ -69,14 +69,6 @@ def test_armature_is_in_the_momentum(robot):
     expected = (1.0 - np.exp(-GAIN * motion[0]))[:, None] * external
     np.testing.assert_allclose(observed(observer_of(geared), motion, effort), expected, atol=2e-4)
     assert np.abs(observed(observer_of(robot), motion, effort) - expected).max() > 0.1 * np.abs(external).max()
-
-
-def test_every_joint_has_its_own_time_constant(robot):
-    effort, external = hold(robot), push(robot)
-    gain = np.linspace(5.0, 50.0, robot.n)
-    motion = fall(robot, effort + external, seconds=0.1)
-    estimate = observed(observer_of(robot, gain), motion, effort)
-    np.testing.assert_allclose(estimate, (1.0 - np.exp(-gain * motion[0][:, None])) * external, atol=2e-4)
 
 
 def test_without_contact_the_error_is_of_the_second_order_in_the_time_step(robot):

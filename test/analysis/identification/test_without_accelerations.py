@@ -9,6 +9,7 @@ import screw_dynamics as sd
 from screw_dynamics.analysis.estimation.friction import smooth_friction
 from screw_dynamics.analysis.identification.falling_friction import VELOCITIES, interpolation
 from screw_dynamics.analysis.identification.momentum_equations import weight
+from support.episodes import excitation as motion
 from support.real_robots import real_robot
 
 
@@ -23,14 +24,6 @@ def built(drawn):
     rng = np.random.default_rng(3)
     model = drawn.with_payload("wrist_3_link", 1.0, (0.02, 0.0, 0.05), 2e-3 * np.eye(3)).model
     return sd.Robot(replace(model, damping=rng.uniform(0.2, 1.0, drawn.n), friction=rng.uniform(0.1, 0.5, drawn.n)))
-
-
-def motion(n, seconds=20.0, rate=250.0, seed=0):
-    t = np.arange(round(seconds * rate)) / rate
-    w, rng = 2.0 * np.pi * 0.1 * np.arange(1, 6), np.random.default_rng(seed)
-    a, b = rng.normal(size=(2, 5, n)) * 0.3
-    s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
-    return t, 0.5 + s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
 
 
 def truth(found, robot, stiffness=()):

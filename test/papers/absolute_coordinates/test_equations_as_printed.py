@@ -21,6 +21,7 @@ from screw_dynamics.papers.absolute_coordinates import (
 from screw_dynamics.papers.absolute_coordinates.groups import bernoulli_numbers
 from screw_dynamics.papers.absolute_coordinates.integrators import HEUN, munthe_kaas
 from support import matrices
+from support.polyhedra import at
 from support.random_trees import random_body, random_pose
 
 LOWER_PAIRS = "revolute", "prismatic", "cylindrical", "helical", "spherical", "planar"
@@ -41,13 +42,6 @@ def hat_7(X):
     matrix = np.zeros((7, 7))
     matrix[:3, :3], matrix[3:6, 6] = s(X[:3]), X[3:]
     return matrix
-
-
-def shifted(r):
-    """The pose of a frame at a point."""
-    C = np.eye(4)
-    C[:3, 3] = r
-    return C
 
 
 def test_1_and_2_in_cardan_angles_by_scipy():
@@ -159,7 +153,7 @@ def test_19_and_figure_1():
     p = p - e * (e @ p)                                             # from the axis straight to the frame: figure 1a)
     V = omega * np.r_[e, np.cross(p, e)]
     start = random_pose(np.random.default_rng(0))
-    exact = start @ shifted(p) @ matrices.exp(dt * omega * np.r_[e, np.zeros(3)]) @ shifted(-p)
+    exact = start @ at(*p) @ matrices.exp(dt * omega * np.r_[e, np.zeros(3)]) @ at(*-p)
     se3, direct = (ConfigurationGroup([group]) for group in (SEMIDIRECT, DIRECT))
     k2 = se3.dexp_inv(-0.5 * dt * V[None], V[None])
     assert np.abs(k2 - V).max() < 1e-15

@@ -33,19 +33,14 @@ def test_time_derivatives_of_the_jacobian_of_any_order(case, representation):
         assert_close(found[order], case.time_derivative(representation, order))
 
 
-def test_recursion_and_closed_form_of_the_jacobian_agree(case, representation):
-    found = FORMS[representation].jacobian_derivatives(case.robot, *case.state[:ORDERS[-1] + 1])
-    for order in ORDERS:
-        closed = any_order.jacobian_derivative(case.robot, *case.state[:order + 1], representation=representation)
-        assert_close(closed, found[order])
-
-
-def test_recursion_and_jacobian_form_of_the_twist_agree(case, representation):
-    found = FORMS[representation].twist_derivatives(case.robot, *case.state)
+@pytest.mark.parametrize("what, more", [("jacobian", 1), ("twist", 2)])
+def test_recursion_and_closed_form_agree(case, representation, what, more):
+    """Of the twist the latter is by the Jacobian."""
+    found = getattr(FORMS[representation], f"{what}_derivatives")(case.robot, *case.state[:ORDERS[-1] + more])
     assert len(found) == len(ORDERS)
     for order in ORDERS:
-        by_jacobian = any_order.twist_derivative(case.robot, *case.state[:order + 2], representation=representation)
-        assert_close(by_jacobian, found[order])
+        closed = getattr(any_order, f"{what}_derivative")
+        assert_close(closed(case.robot, *case.state[:order + more], representation=representation), found[order])
 
 
 def test_derivatives_of_the_twist(case, representation):

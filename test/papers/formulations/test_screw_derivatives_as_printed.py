@@ -7,6 +7,7 @@ from screw_dynamics.papers.formulations.newton_euler.screws import ad, angular, 
 from screw_dynamics.papers.formulations.screw_derivatives import body_fixed, hybrid, mixed, spatial
 from screw_dynamics.papers.formulations.screw_derivatives.tree import columns, support
 from support.infinitesimals import mixed_derivative
+from support.matrices import hat
 from support.plain import plain, target_of
 from support.screw_derivative_cases import CASES, Case, assert_close
 
@@ -31,17 +32,10 @@ def test_derivative_of_relative_poses_3_4(case):
         forth, back = relative_pose(case, i, j), relative_pose(case, j, i)
         for k in range(case.n):
             between = [joint for joint in range(j + 1, i + 1) if L[i, joint] and drives[joint] == k]
-            X = sum((matrix_of(J[i, joint]) for joint in between), np.zeros((4, 4)))
+            X = sum((hat(J[i, joint]) for joint in between), np.zeros((4, 4)))
             e = [np.eye(case.n)[k]]
             assert_close(mixed_derivative(forth, case.q, e), -X @ np.array(forth(case.q), dtype=float))
             assert_close(mixed_derivative(back, case.q, e), np.array(back(case.q), dtype=float) @ X)
-
-
-def matrix_of(X):
-    """The (4, 4) matrix of a screw."""
-    matrix = np.zeros((4, 4))
-    matrix[:3, :3], matrix[:3, 3] = np.cross(X[:3], np.eye(3)).T, X[3:]
-    return matrix
 
 
 def test_derivative_of_body_fixed_joint_screws_7(case):
@@ -67,15 +61,10 @@ def test_rate_of_the_body_fixed_system_jacobian_8(case):
     assert_close(body_fixed.jacobian_rate(case.robot, q, qd), case.time_derivative("body", 1))
 
 
-def test_joint_accelerations_from_twists_11(case):
+def test_joint_accelerations_from_twists_11_and_alone_remark_8(case):
     q, qd, qdd = case.state[:3]
     V, Vd = body_fixed.twist_derivatives(case.robot, q, qd, qdd)
     assert_close(body_fixed.joint_accelerations(case.robot, q, qd, V, Vd), qdd)
-
-
-def test_joint_accelerations_from_twists_alone_remark_8(case):
-    q, qd, qdd = case.state[:3]
-    V, Vd = body_fixed.twist_derivatives(case.robot, q, qd, qdd)
     assert_close(body_fixed.joint_accelerations_from_twists(case.robot, q, V, Vd), qdd)
 
 
@@ -95,9 +84,14 @@ def test_joint_accelerations_from_noisy_twists_are_least_squares_11(case):
     assert_close(power, np.zeros(case.n))
 
 
-def test_body_fixed_jerk_13(case):
-    q, qd, qdd, qddd = case.state[:4]
-    assert_close(body_fixed.jerk(case.robot, q, qd, qdd, qddd), case.twist("body", 2))
+@pytest.mark.parametrize("representation, order, form", [
+    pytest.param("body", 2, body_fixed.jerk, id="13"), pytest.param("spatial", 1, spatial.acceleration, id="17, 18"),
+    pytest.param("spatial", 2, spatial.jerk, id="21"), pytest.param("spatial", 2, spatial.jerk_by_sums, id="22"),
+    pytest.param("hybrid", 1, hybrid.acceleration_by_brackets, id="28"),
+    pytest.param("hybrid", 1, hybrid.acceleration, id="29"), pytest.param("hybrid", 2, hybrid.jerk, id="31, 32"),
+    pytest.param("mixed", 1, mixed.acceleration, id="33"), pytest.param("mixed", 2, mixed.jerk, id="33, jerk")])
+def test_accelerations_and_jerks(case, representation, order, form):
+    assert_close(form(case.robot, *case.state[:order + 2]), case.twist(representation, order))
 
 
 # ------------------------------------------------------------------------------------------------- spatial
@@ -107,22 +101,7 @@ def test_rate_of_spatial_joint_screws_16(case):
     assert_close(columns(case.robot.model, ad(V, J)), case.time_derivative("spatial", 1))
 
 
-def test_spatial_acceleration_17_18(case):
-    q, qd, qdd = case.state[:3]
-    assert_close(spatial.acceleration(case.robot, q, qd, qdd), case.twist("spatial", 1))
-
-
-@pytest.mark.parametrize("jerk", [spatial.jerk, spatial.jerk_by_sums], ids=["21", "22"])
-def test_spatial_jerk_21_22(case, jerk):
-    assert_close(jerk(case.robot, *case.state[:4]), case.twist("spatial", 2))
-
-
 # ------------------------------------------------------------------------------------------------- hybrid and mixed
-@pytest.mark.parametrize("form", [hybrid.acceleration, hybrid.acceleration_by_brackets], ids=["29", "28"])
-def test_hybrid_acceleration_28_29(case, form):
-    assert_close(form(case.robot, *case.state[:3]), case.twist("hybrid", 1))
-
-
 def test_rates_of_the_hybrid_jacobian_27_30(case):
     """Joint by joint as printed, for the last body."""
     (q, qd, qdd), L = case.state[:3], support(case.robot.model)
@@ -138,10 +117,6 @@ def test_rates_of_the_hybrid_jacobian_27_30(case):
         second[i, j] = ad(rdd, X) + 2.0 * ad(rd, ad(w, X)) + Ad_r @ (ad(wd, X) + ad(w, ad(w, X)))
     for order, expected in ((1, first), (2, second)):
         assert_close(columns(case.robot.model, expected)[i], case.time_derivative("hybrid", order)[i])
-
-
-def test_hybrid_jerk_31_32(case):
-    assert_close(hybrid.jerk(case.robot, *case.state[:4]), case.twist("hybrid", 2))
 
 
 def test_25_holds_for_the_joints_after_j_alone_and_26_lacks_a_term():
@@ -162,8 +137,3 @@ def test_25_holds_for_the_joints_after_j_alone_and_26_lacks_a_term():
     rate = case.time_derivative("hybrid", 1)[i, :, j]
     assert np.abs(printed - rate).max() > 0.1
     assert_close(printed + ad(angular(V[parent]), J[i, j]), rate)
-
-
-def test_mixed_acceleration_and_jerk_33(case):
-    assert_close(mixed.acceleration(case.robot, *case.state[:3]), case.twist("mixed", 1))
-    assert_close(mixed.jerk(case.robot, *case.state[:4]), case.twist("mixed", 2))

@@ -7,7 +7,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.simulation.linearization.tangent_maps import displacement, products, trivialization
 from support.differences import of_a_state, slopes
-from support.linearized import ROBOTS, near, robot_called, state
+from support.linearized import ROBOTS, near, near_a_step, robot_called, state
 from support.pinocchio_oracle import oracle_of_urdf
 from support.random_trees import GROUPS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
@@ -31,11 +31,9 @@ def both(model):
 @EACH_STEP
 @pytest.mark.parametrize("friction", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_it_is_the_derivative_of_a_step(robot, rng, integrator, friction):
-    q, qd, tau = state(robot, rng)
+    here = state(robot, rng)
     for dt in (1e-3, 5e-3 if friction else 0.1):                # no velocity comes to 0 meanwhile, where friction jumps
-        expected = of_a_state(robot, lambda dq, dv, du, dt=dt: robot.step(
-            robot.integrate(q, dq), qd + dv, tau + du, dt, integrator, friction=friction))
-        near(both(robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)), expected, 1e-10)
+        near_a_step(robot, here, dt, 1e-10, integrator=integrator, friction=friction)
 
 
 @pytest.mark.slow
@@ -51,15 +49,10 @@ def test_joints_that_stick_slip_and_come_to_rest(robot, rng, integrator):
     qd[held] *= integrator != "semi_implicit_euler"
     qd[pulled] = 0.0 if integrator == "semi_implicit_euler" else qd[pulled]
     robot = sd.Robot(dataclasses.replace(model, friction=dry), robot.gravity)
-
-    def step(dq, dv, du):
-        return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-3, integrator, friction=True)
-    end, rate = step(*np.zeros((3, robot.n)))
-    assert not rate[held].any() and rate[pulled] != 0.0
     # Differences meet kinks farther off by semi-implicit Euler alone, and rounding of efforts of 1e4 N m nearer.
     h = 1e-4 if integrator == "semi_implicit_euler" else 1e-3
-    near(both(robot.linearize(q, qd, tau, 1e-3, integrator=integrator, friction=True)), of_a_state(robot, step, h),
-         1e-9)
+    rate = near_a_step(robot, (q, qd, tau), 1e-3, 1e-9, h, integrator=integrator, friction=True)
+    assert not rate[held].any() and rate[pulled] != 0.0
 
 
 @pytest.mark.slow
@@ -71,11 +64,8 @@ def test_a_joint_that_turns_round_in_a_step(robot, rng):
     qd[turns] = 0.0
     qd[turns] = -4e-4 * robot.forward_dynamics(q, qd, tau - robot.model.damping * qd)[turns]
     robot = sd.Robot(dataclasses.replace(model, friction=dry), robot.gravity)
-
-    def step(dq, dv, du):
-        return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-3, "rk4", friction=True)
-    assert step(*np.zeros((3, robot.n)))[1][turns] * qd[turns] < 0.0
-    near(both(robot.linearize(q, qd, tau, 1e-3, integrator="rk4", friction=True)), of_a_state(robot, step, 1e-5), 1e-8)
+    rate = near_a_step(robot, (q, qd, tau), 1e-3, 1e-8, 1e-5, integrator="rk4", friction=True)
+    assert rate[turns] * qd[turns] < 0.0
 
 
 @pytest.mark.slow
@@ -87,11 +77,8 @@ def test_what_sticks_beside_stiff_forces(rng):
     robot = sd.Robot(dataclasses.replace(robot.model, friction=dry), robot.gravity)
     stops = [sd.forces.Stop(name, 2e5, 0.4, lower=q[k] + 0.1, upper=q[k] + 9.0) for k, name in enumerate(
         robot.joint_names) if k not in (0, 3)]
-
-    def step(dq, dv, du):
-        return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-3, friction=True, forces=stops)
-    assert np.flatnonzero(step(*np.zeros((3, robot.n)))[1] == 0.0).tolist() == [0, 3]
-    near(both(robot.linearize(q, qd, tau, 1e-3, friction=True, forces=stops)), of_a_state(robot, step, 1e-4), 1e-9)
+    rate = near_a_step(robot, (q, qd, tau), 1e-3, 1e-9, 1e-4, friction=True, forces=stops)
+    assert np.flatnonzero(rate == 0.0).tolist() == [0, 3]
 
 
 @pytest.mark.slow
@@ -106,13 +93,9 @@ def test_joints_that_stop_at_their_limits(robot, rng, integrator):
         at = q[model.places_in_q[k]]
         limits["lower" if k % 2 else "upper"][k] = at + 0.1 if k % 2 else at - 0.1
     robot = sd.Robot(dataclasses.replace(model, **limits), robot.gravity)
-
-    def step(dq, dv, du):
-        return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-2, integrator, limits=True)
-    _, rate = step(*np.zeros((3, robot.n)))
+    # By ten times this distance of differences one joint more would leave its limit.
+    rate = near_a_step(robot, (q, qd, tau), 1e-2, 1e-9, 1e-4, integrator=integrator, limits=True)
     assert 0 < np.count_nonzero(rate == 0.0) and len(places)
-    near(both(robot.linearize(q, qd, tau, 1e-2, integrator=integrator, limits=True)),
-         of_a_state(robot, step, 1e-4), 1e-9)       # by ten times that one joint more would leave its limit
 
 
 @pytest.mark.slow
