@@ -13,8 +13,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
-from support.arm_driver import QD, ArmDriver, Q
-from support.graph import PATIENCE
+from support.arm_driver import MODULE, QD, ArmDriver, Q
+from support.graph import PATIENCE, NodeProcess
 
 NAN = float("nan")
 
