@@ -32,8 +32,6 @@ TEXT = Config(napoleon_use_param=False, napoleon_use_rtype=False)        # types
 ARRAY_LIKE = [stringify_annotation(ArrayLike, mode) for mode in (
     "smart", "fully-qualified", "fully-qualified-except-typing")]
 
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
-         "QUALITY_DECLARATION.md": "quality_declaration.md", "examples/ci/README.md": "example_in_ci.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
@@ -73,16 +71,18 @@ nb_execution_cache_path = str(notebooks())
 
 
 def linked(text: str, folder: Path, page: Path) -> str:
-    """What stands in this folder of the repository, with its links as those of a page in another: to a page of the
-    site, a file to be downloaded, or for a folder none."""
+    """Return the text of a page in this folder of the repository, with its links as those of a page in another: to a
+    page of the site, to a file to be downloaded, or for a folder none."""
     def link(match):
         words, target, anchor = match[1], match[2], match[3] or ""
         path = (folder / target).resolve()
-        inside = path.relative_to(ROOT).as_posix()
         if path.is_dir():
             return words
-        target = ROOT / "docs" / PAGES[inside] if inside in PAGES else path
-        return f"[{words}]({os.path.relpath(target, page)}{anchor})"
+        if path == ROOT / "README.md":
+            path = ROOT / "docs" / "index.md"
+        elif path.suffix == ".md" and ROOT / "docs" not in path.parents:
+            return f"[{words}](path:{os.path.relpath(path, page)})"         # MyST would look for a page
+        return f"[{words}]({os.path.relpath(path, page)}{anchor})"
 
     def image(match):
         return f"![{match[1]}]({os.path.relpath((folder / match[2]).resolve(), page)})"
@@ -141,7 +141,10 @@ def other_names() -> str:
     return f"```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
 
 
-GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names}
+def generated(match: re.Match) -> str:
+    """Return the text for a comment on a page of the reference: the start of a program of examples, or the names that
+    one of these functions lists."""
+    return opening(match[2]) if match[1] == "examples" else globals()[match[2]]()
 
 
 def formula(translator, node):
@@ -169,9 +172,7 @@ def setup(app):
         folder = (ROOT / "docs" / name).parent
         content[0] = linked(content[0], folder, folder)
         if name.startswith("reference/"):
-            title, _, rest = content[0].partition("\n")
-            content[0] = f"{title}\n{opening(Path(name).name)}{rest}"
-        content[0] += GENERATED.get(name, str)()
+            content[0] = re.sub(r"<!-- (examples|names): (\w+) -->\n", generated, content[0])
 
     def include(app, relative, parent, content):
         content[0] = linked(content[0], (ROOT / "docs" / relative).resolve().parent, (ROOT / "docs" / parent).parent)

@@ -20,8 +20,7 @@ def examples() -> dict[str, str]:
             for name, code in parts(path.read_text(encoding="utf-8"))[1].items()}
 
 
-def opening(page: str) -> str:
-    """What the examples on a page of the reference share, as a paragraph of it; "" for a page without."""
-    path = FOLDER / f"{page}.py"
-    shared = parts(path.read_text(encoding="utf-8"))[0] if path.exists() else ""
-    return f"\nThe examples on this page follow\n\n```python\n{shared}\n```\n" if shared else ""
+def opening(program: str) -> str:
+    """Return what the examples of a program share, as a paragraph of a page of the reference."""
+    shared = parts((FOLDER / f"{program}.py").read_text(encoding="utf-8"))[0]
+    return f"The following examples start with\n\n```python\n{shared}\n```\n"

@@ -18,14 +18,16 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_dynamics.body_fixed import newton_euler
 from support.forked import Interpreter
 from support.paths import ROOT, URDF
+from support.ros import needs_ros
 
 PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
          for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
-README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md", "docs/benchmarks.md"))
+README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/conventions.md", "docs/benchmarks.md"))
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
            for name in ("jax", "dask", "xarray") if importlib.util.find_spec(name) is None}
+WITHOUT["isolate()"] = [needs_ros]
 if importlib.util.find_spec("mcap_ros2_support_fast") is None:
     WITHOUT["sd.logs.read("] = [pytest.mark.skip(reason="the extra [logs] is not installed")]
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[

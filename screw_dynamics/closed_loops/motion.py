@@ -6,6 +6,7 @@ import numpy as np
 
 from screw_dynamics.constraints import projection as keeping
 from screw_dynamics.robot.evaluation import Forces, Threads
+from screw_dynamics.simulation.divergence import lost_by
 from screw_dynamics.simulation.limit_violations import warn_of_limits
 from screw_dynamics.simulation.rollout import Rollouts
 
@@ -56,7 +57,7 @@ def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: n
                              forces=forces)
     _warn_of_start(constraints, q0, qd0)
     t, q, qd = found[:3]
-    _check(constraints, dt, t, q, qd)
+    _check(constraints, rollouts, effort, dt, t, q, qd)
     if found.left:
         warn_of_limits(robot.model, "the rollout", q, t=t)
     energy, total = robot.kinetic_energy(q, qd) + robot.potential_energy(q), rollouts.total(forces)
@@ -81,7 +82,7 @@ def _warn(constraints, x, text, unit):
         warnings.warn(text.format(listed), stacklevel=5)
 
 
-def _check(constraints, dt, t, q, qd):
+def _check(constraints, rollouts, effort, dt, t, q, qd):
     """Raise ArithmeticError for the first step after which a state (..., k, n) is not finite."""
     lost = ~(np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)).reshape(-1, len(t))
     if lost.any():
@@ -89,7 +90,10 @@ def _check(constraints, dt, t, q, qd):
         first = int(lost[state].argmax())
         if first == 0:
             raise ValueError("q0 and qd0 must be finite")
-        end = q.reshape(-1, *q.shape[-2:])[state, first]
+        of_one, rates = q.reshape(-1, *q.shape[-2:])[state], qd.reshape(-1, *qd.shape[-2:])[state]
+        end = of_one[first]
+        if callable(effort) and (why := lost_by(rollouts, effort, t, of_one, rates, first, dt)):
+            raise ArithmeticError(f"the state is not finite from t = {t[first]:.6g} s on: {why}")
         why = (not_closed(constraints, end, np.ones(constraints.robot.n), keeping.TOLERANCE, keeping.STEPS)
                if np.isfinite(end).all() else "the state is not finite")
         raise ArithmeticError(f"loops opened too far by t = {t[first]:.6g} s, shorter steps may help: "

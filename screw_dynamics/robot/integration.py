@@ -129,9 +129,9 @@ class Integration(Evaluation):
         By default neither friction nor position limits act.
 
         A controller is a function controller(robot, t, q, qd, tau), or without robot, that Numba can compile. It sets
-        tau (n,) from q (nq,) and qd (n,), and may call the robot's dynamics and kinematics; docs/controllers.md. A
+        tau (n,) from q (nq,) and qd (n,), and may call the robot's dynamics and kinematics; docs/forces.md. A
         Python function effort(t, q, qd) returns efforts (n,). It is called for one state after the other, and again for
-        ``record``.
+        ``record``, and to find a value that is not finite.
 
         The integrators, docs/integration.md:
 

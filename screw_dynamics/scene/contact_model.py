@@ -275,7 +275,8 @@ class ContactModel:
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
         """Warn if a rollout diverged, left limits, or if the solver did not converge."""
         if found.diverged:
-            warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps, False)
+            warn_of_divergence(self.robot.rollouts, found.t, found.q, found.qd, dt, integrator, effort, steps,
+                               False)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, t=found.t)
         unsolved = found.report[..., UNSOLVED]                      # (..., samples)

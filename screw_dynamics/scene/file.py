@@ -1,4 +1,4 @@
-"""Scene files in YAML: robots, ground, materials and objects; docs/scene_files.md documents the schema.
+"""Scene files in YAML: robots, ground, materials and objects; docs/contacts.md documents the schema.
 
 Requires the optional dependency PyYAML (pip install pyyaml). Unknown keys, wrong types and non-finite values are
 rejected, with file, element and value."""

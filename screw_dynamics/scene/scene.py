@@ -126,7 +126,7 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
         Parameters
         ----------
         source : str or path
-            Path of the file, or its text; docs/scene_files.md documents the format.
+            Path of the file, or its text; docs/contacts.md documents the format.
         **options
             Arguments of Scene, which take precedence over the file.
 

@@ -118,7 +118,7 @@ class Rollouts(StepSettings):
         t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                                    rtol, atol, threads, springs, forces)
         if diverged:
-            warn_of_divergence(self._model, t, q, qd, dt, integrator, effort, steps)
+            warn_of_divergence(self, t, q, qd, dt, integrator, effort, steps)
         if left:
             warn_of_limits(self._model, "the rollout", q, t=t)
         return t, q, qd

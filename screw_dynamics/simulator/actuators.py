@@ -109,7 +109,7 @@ class Actuators:
         if drives is not self._drives:      # brakes keep their positions until the drives change
             position = coordinates(q[:robot.nq], robot.n)
             self._drives, self._table = drives, self._joints(robot, drives, position)
-            self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
+            self._constant = _reference(drives, Sample(drives.kind, drives.value[None], *np.zeros((3, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # an overflow becomes a fault
@@ -186,7 +186,7 @@ def _reference(drives: Drives, samples: Sample) -> np.ndarray:
     kind, value = drives.kind, drives.value
     along = kind == Drive.REFERENCE
     reference = np.empty((len(samples.position), REFERENCE, len(kind)))
-    reference[:, rows.POSITION] = np.where(along, samples.position, np.where(kind == Drive.POSITION, value, 0.0))
+    reference[:, rows.POSITION] = np.where(along | (kind == Drive.POSITION), samples.position, 0.0)
     reference[:, rows.VELOCITY] = np.where(along, samples.velocity, np.where(kind == Drive.VELOCITY, value, 0.0))
     reference[:, rows.ACCELERATION] = np.where(along, samples.acceleration, 0.0)
     reference[:, rows.ADDED] = np.where(along, samples.effort, np.where(kind == Drive.EFFORT, value, 0.0))

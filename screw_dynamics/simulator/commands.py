@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .limits import EnforcedLimits
+from .reference import Sample
 from .settings import Settings
 
 NEVER = np.iinfo(np.int64).max   # the step at which a command without a timeout goes stale
@@ -30,7 +31,8 @@ class Drives(NamedTuple):
     """The drive of each joint until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
 
     strength (n,): fraction of its effort that each motor or servo applies; the values of effort commands include it.
-    limit (n,): largest efforts, in addition to the limits of the robot."""
+    limit (n,): largest efforts, in addition to the limits of the robot. start, pace (n,): set points of position servos
+    before the step `first`, and their largest changes per step, as a position drive limits its velocity."""
 
     kind: np.ndarray
     value: np.ndarray
@@ -38,6 +40,36 @@ class Drives(NamedTuple):
     until: int
     strength: np.ndarray | None = None      # None: 1
     limit: np.ndarray | None = None         # None: only the limits of the robot
+    first: int = 0
+    start: np.ndarray | None = None         # None: the set points are the values
+    pace: np.ndarray | None = None
+
+    def paced(self, step: int, before: "Drives", position: np.ndarray, pace: np.ndarray) -> "Drives":
+        """Return the drives from a step on, with set points that change by at most pace (n,) per step, inf for any
+        change. They start from those of the drives before, or from the positions (n,) of joints that had no position
+        servo."""
+        limited = (self.kind == Drive.POSITION) & np.isfinite(pace)
+        start = np.where(before.kind == Drive.POSITION, before.set_points(step - 1, 1)[0], position)
+        return self._replace(first=step, start=np.where(limited, start, self.value), pace=np.where(limited, pace, 0.0))
+
+    def set_points(self, step: int, steps: int) -> np.ndarray:
+        """Return the values (k, n) in steps from `step` on, with the set points of position servos; k is 1 if they are
+        constant."""
+        if self.start is None or self.pace is None:
+            return self.value[None]
+        way = self.pace * np.arange(step - self.first + 1, step - self.first + 1 + steps)[:, None]
+        points = np.clip(self.value, self.start - way, self.start + way)
+        return points[:1] if np.array_equal(points[0], self.value) else points
+
+    def along(self, followed: Sample | None, step: int, steps: int) -> Sample | None:
+        """Return the motion of servos in steps from `step` on: the one that joints follow, None for none, and the set
+        points of position servos. None if no joint follows a motion and the set points are the values."""
+        points = self.set_points(step, steps)
+        if followed is not None:
+            return followed._replace(position=np.where(self.kind == Drive.POSITION, points, followed.position))
+        if np.array_equal(points[0], self.value):
+            return None
+        return Sample(self.kind == Drive.POSITION, points, *np.zeros((3, *points.shape)))
 
 
 KINDS = {"effort": Drive.EFFORT, "velocity": Drive.VELOCITY, "position": Drive.POSITION,       # of JOINT_MODES

@@ -91,7 +91,8 @@ class Motion:
         around, robot = self.environment, self.robot
         q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
         past = np.empty((steps if wanted else 0, PAST, len(q)))
-        samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
+        followed = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
+        samples = self._drives.along(followed, self.steps, steps)
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
             robot, self._drives, samples, self._time, q, qd, wrenches, steps, self.saturated, past,

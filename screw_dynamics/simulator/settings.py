@@ -31,8 +31,8 @@ class Settings(SensorSettings):
     hold_until_first_command: bool = _setting(
         True, "brakes hold each joint until its first command, and again after a reset")
     enforce_limits: bool = _setting(
-        True, "stop joints at their position limits, and clip commands and efforts to the limits of the URDF; an "
-        "effort or velocity limit of 0 is none")
+        True, "stop joints at their position limits, clip commands and efforts to the limits of the URDF, and move set "
+        "points of positions at its velocity limits; an effort or velocity limit of 0 is none")
     joint_friction: bool = _setting(True, "joints have the damping and friction of the URDF")
     servo_bandwidth: float = _setting(
         50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)

@@ -192,6 +192,7 @@ class Simulation(Motion, Objects, Measurements):
             self.environment.reset()
         self._pushes = Pushes(lambda: self._pushed_links())
         self._commands.clear(coordinates(q, len(qd)))
+        self._drives = self._commands.drives(0)
         if qd.any():
             self._commands.release()
         self.faults.reset()
@@ -272,8 +273,9 @@ class Simulation(Motion, Objects, Measurements):
             self._commands.accept(command, self.steps)
         drives = self._commands.drives(self.steps)
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
-        self._drives = self.faults.drives(drives._replace(
+        drives = self.faults.drives(drives._replace(
             kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self.heat.limited(self._tracking.limit)))
+        self._drives = drives.paced(self.steps, self._drives, self.position, self.limits.velocity * self.settings.step)
         if self.environment is not None:
             self.environment.fail(self.faults.slippery, self.faults.released)
         self._pushes.expire(self.steps)

@@ -131,7 +131,8 @@ class Snapshot:
     @property
     def _sample(self) -> Sample | None:
         reference = self._acting.reference
-        return None if reference is None else reference.sample(np.array([self.time_ns]))
+        followed = None if reference is None else reference.sample(np.array([self.time_ns]))
+        return self._acting.drives.along(followed, self.step, 1)
 
     @lazy
     def _pushed(self) -> np.ndarray:

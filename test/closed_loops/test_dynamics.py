@@ -442,6 +442,9 @@ def test_simulations_that_fail_say_why():
         loops.rollout(q, rest, failing, integrator="rk4")
     with pytest.raises(ArithmeticError, match="opened too far by t = .* shorter steps may help: .* in 'C'"):
         loops.rollout(q, rest, (1e4, 0.0, 0.0), dt=0.5, integrator="rk4")
+    with pytest.raises(ArithmeticError, match=r"t = 0\.004 s on: effort\[0\] of the controller .*lambda.* is nan at "
+                                              r"t = 0\.003 s"):
+        loops.rollout(q, rest, lambda t, q, qd: [np.nan if t > 2.5e-3 else 1.0, 0.0, 0.0], dt=1e-3, steps=6)
     with pytest.raises(ArithmeticError, match="by t = 0.5 s"):
         loops.rollout(np.tile(q, (9, 1)), rest, np.outer(np.arange(9) == 5, (1e4, 0, 0)), 0.5, 2, "rk4")
 

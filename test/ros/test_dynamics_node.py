@@ -238,3 +238,32 @@ def test_the_age_of_stamps_is_reported_where_clocks_agree(driver):
 def test_a_bad_parameter_is_refused_with_the_reason(driver, name, value, says):
     assert says in driver.set_parameter(name, value)
     driver.answer()
+
+
+@pytest.mark.slow
+def test_the_watchdog_of_the_examples_damps_the_joints_when_the_node_dies(tmp_path, ros):
+    damping = np.array([4.0, 2.0])
+    watching = {"joints": "[shoulder, elbow]", "damping": damping.tolist(), "timeout": 3.0}
+    node = NodeProcess(MODULE, "watched", tmp_path / "log", {
+        "robot_description": f"'{arm.urdf()}'", "joints": "[shoulder, elbow]", "effort_commands": "gravity"})
+    try:
+        driver = ArmDriver("watched")
+        driver.answer()
+        commands = driver.collect(Float64MultiArray, "/watched/commands")
+        with NodeProcess("examples.watchdog", "watched", tmp_path / "watchdog", watching,
+                         remap=["efforts:=screw_dynamics/effort_commands"]):
+            def commanded(expected, send=driver.send):
+                commands.clear()
+                driver.wait(lambda: any(np.allclose(msg.data, expected, rtol=1e-12) for msg in commands),
+                            f"the commands {expected}", send)
+            commanded(arm.gravity(Q))
+            node.process.kill()
+            commanded(-damping * QD)
+            commanded((0.0, 0.0), lambda: None)             # no states either
+            commanded(-damping * QD)
+            efforts = driver.publisher(Float64MultiArray, "~/effort_commands")
+            commanded(-damping * QD, lambda: (efforts.publish(Float64MultiArray(data=[7.0, 7.0])), driver.send()))
+            assert all(7.0 not in msg.data for msg in commands)
+        assert "no efforts for 3.0 s: damping until a restart" in (tmp_path / "watchdog").read_text()
+    finally:
+        node.process.kill()

@@ -1,10 +1,13 @@
-"""~/set_payload of simulator_node: a robot that carries what its controller does not know of."""
+"""~/set_payload of simulator_node: a robot that carries what its controller does not know of; and the parameters of
+dynamics_node for a payload."""
 import numpy as np
 import pytest
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 import screw_dynamics as sd
+from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.node.loaded_robot import LoadedRobot
 from screw_dynamics.ros.simulator.node import SimulatorNode
 from screw_dynamics.simulator.settings import Settings
@@ -136,3 +139,57 @@ def test_parameters_of_joints_are_followed_with_a_payload(node):
     simulation = node.runner().simulation
     simulation.reset()
     assert simulation.q[simulation.robot.joint_names.index("elbow")] == 0.6
+
+
+# ------------------------------------------------------------------------------------------------- of parameters
+PAYLOAD = {"payload_link": "flange", "payload_mass": LOAD, "payload_center_of_mass": list(HALFWAY)}
+
+
+def dynamics(**parameters):
+    """A configured dynamics_node in this process."""
+    node = DynamicsNode(namespace="in_process",
+                        parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()])
+    node.trigger_configure()
+    return node
+
+
+def test_dynamics_node_starts_with_the_payload_of_its_parameters(ros):
+    """And so after each configuration; the service replaces it, and says so to who sets a parameter."""
+    robot, q = sd.Robot.from_urdf(arm.urdf()), (0.3, -0.4)
+    order = [robot.joint_names.index(name) for name in arm.NAMES]
+    node = dynamics(**PAYLOAD, payload_inertia=[0.01, 0.0, 0.0, 0.02, 0.0, 0.02])
+
+    def torque():
+        return node.robot().gravity_torque(np.array(q)[np.argsort(order)])[order]
+    try:
+        with pytest.raises(ValueError, match="payload_link: 'flange' is not a link of the robot"):
+            node.use(sd.Robot.from_urdf(arm.urdf().replace("flange", "tool")))
+        node.use(robot)
+        assert np.allclose(torque(), arm.gravity(q, m2=arm.M2 + LOAD), rtol=1e-12)
+        expected = robot.with_payload("flange", LOAD, HALFWAY, np.diag([0.01, 0.02, 0.02]))
+        assert np.array_equal(node.robot().mass_matrix(q), expected.mass_matrix(q))
+        node.set_payload("flange", 0.0, np.zeros(3), np.zeros((3, 3)))
+        node.use(robot.with_gravity((0.0, 0.0, -9.81)))
+        assert np.allclose(torque(), arm.gravity(q), rtol=1e-12)
+        refused = node.set_parameters_atomically([Parameter("payload_mass", value=1.0)])
+        assert not refused.successful and "~/set_payload" in refused.reason
+        node.trigger_cleanup()
+        node.trigger_configure()
+        node.use(robot)
+        assert np.allclose(torque(), arm.gravity(q, m2=arm.M2 + LOAD), rtol=1e-12)
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"payload_link": ""}, "parameter payload_mass is 0.7, but payload_link is empty"),
+    ({"payload_link": "", "payload_mass": 0.0}, "parameter payload_center_of_mass is .*, but payload_link is empty"),
+    ({"payload_mass": 0.0}, "parameter payload_mass is 0.0, but payload_link is 'flange'"),
+    ({"payload_mass": -1.0}, "parameter payload_mass is -1.0, must be >= 0"),
+    ({"payload_center_of_mass": [0.0, 0.1]}, "parameter payload_center_of_mass has 2 values"),
+    ({"payload_inertia": [-0.1, 0.0, 0.0, 0.1, 0.0, 0.1]}, r"parameter payload_inertia is \[-0.1, .*: payload: iner"),
+])
+def test_a_payload_of_parameters_that_is_none_is_refused_at_the_start(ros, changed, says):
+    with pytest.raises(ValueError, match=says):
+        dynamics(**PAYLOAD | changed)

@@ -47,3 +47,42 @@ def test_no_warning_otherwise(method, lead):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PENDULUM.rollout(*states(PENDULUM, *lead), dt=1e-3, steps=20, integrator=method, limits=True, friction=True)
+
+
+def failing(t, q, qd, tau):
+    """NaN after 10 ms."""
+    tau[0] = 1.0
+    tau[1] = np.sqrt(0.0105 - t)
+
+
+def python_failing(t, q, qd):
+    return [1.0, np.nan if t > 0.0105 else 0.0]
+
+
+def failing_by_state(t, q, qd, tau):
+    tau[0] = 1.0
+    if q[0] > 0.5:
+        tau[0] = np.inf
+
+
+@EACH_METHOD
+@pytest.mark.parametrize("every", [1, 5])
+@pytest.mark.parametrize("controller", [failing, python_failing])
+@pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt")
+def test_a_controller_whose_effort_is_not_finite_is_named_with_the_time(method, every, controller):
+    with pytest.warns(sd.DivergenceWarning, match=rf"effort\[1\] of the controller {controller.__name__} is nan at "
+                      r"t = 0\.01[0-5]\d* s, q = (?!.*dt smaller)"):
+        PENDULUM.rollout(np.zeros((3, 2)), None, controller, dt=1e-3, steps=30, every=every, integrator=method)
+
+
+def test_a_controller_whose_effort_is_not_finite_at_a_state_is_named():
+    with pytest.warns(sd.DivergenceWarning, match=r"effort\[0\] of the controller failing_by_state is inf at t"):
+        slider(mass=1.0).rollout([0.0], [1.0], failing_by_state, dt=1e-2, steps=100)
+
+
+def test_a_controller_that_raises_beyond_the_motion_is_not_blamed():
+    """Nor is its error raised, as the rollout has not met it."""
+    def one_step(t, q, qd):
+        return [[1e308], [0.0]][round(t / 1e-3)]
+    with pytest.warns(sd.DivergenceWarning, match="a dt smaller"):
+        slider(mass=1e-3).rollout([0.0], None, one_step, dt=1e-3, steps=2)

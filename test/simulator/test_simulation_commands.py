@@ -6,6 +6,7 @@ import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
+from support.real_robots import real_robot
 from support.simulations import DT, NAN, simulate, track
 
 
@@ -138,6 +139,63 @@ def test_servo_never_gives_more_than_the_effort_limit_and_still_arrives(robot):
     assert np.abs(efforts).max(axis=0).tolist() == [100.0, 50.0]
     assert (simulation.saturated > 0).all()
     assert np.allclose(simulation.q, (2.0, -2.0), atol=1e-6)
+
+
+def test_position_servos_reach_a_far_command_at_no_more_than_the_velocity_limits():
+    """Unlimited, the efforts of all joints of this arm saturate, one pulls the other, and they turn at 30 rad/s."""
+    panda = real_robot("panda_description/urdf/panda.urdf")
+    simulation = simulate(panda, command_mode="position", command_timeout=0.0)
+    start = simulation.position
+    goal = np.clip(start + 0.5, panda.limits.lower, panda.limits.upper)
+    simulation.command(goal)
+    fastest = np.abs([simulation.qd for _ in range(1000) if simulation.advance(1)]).max(axis=0)
+    assert (fastest < 1.01 * panda.limits.velocity).all() and (fastest[:7] > 0.99 * panda.limits.velocity[:7]).all()
+    assert np.allclose(simulation.position, goal, atol=1e-6)
+    assert simulation.steps == 1000 and (simulation.saturated < 100).all()
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_set_points_on_their_way_are_the_same_in_any_number_of_steps_and_for_sensors(robot, integrator):
+    settings = {"command_mode": "position", "integrator": integrator, "joint_friction": False}
+    one, many = (simulate(robot, **settings) for _ in range(2))
+    for command in ((1.0, -1.0), (NAN, 0.5)):
+        for simulation in one, many:
+            simulation.command(np.array(command))
+        many.advance(70)
+        for _ in range(70):
+            before, qdd = one.qd, one.snapshot().qdd
+            one.advance(1)
+            assert np.allclose((one.qd - before) / DT, qdd, rtol=1e-9, atol=1e-9)
+        assert np.array_equal(one.q, many.q) and np.array_equal(one.qd, many.qd)
+
+
+def test_commands_slower_than_the_velocity_limit_are_followed_as_without_it(robot):
+    """Bit for bit, when they come in each step."""
+    unlimited = sd.Robot.from_urdf(arm.urdf().replace('velocity="5"', 'velocity="1e9"'))
+    positions = []
+    for each in robot, unlimited:
+        simulation = simulate(each, command_mode="position")
+        for k in range(300):
+            simulation.command(np.array([0.9, -0.9]) * np.sin(5.0 * k * DT))      # at up to 4.5 rad/s
+            simulation.advance(1)
+        positions.append(simulation.q)
+    assert np.array_equal(*positions) and abs(positions[0]).min() > 0.1
+
+
+def test_set_points_start_where_a_joint_is_that_had_no_position_servo(robot):
+    simulation = simulate(robot, command_timeout=0.0, joint_friction=False)
+    simulation.command(np.array([5.0, 0.0]))
+    simulation.advance(200)
+    simulation.set_modes({"shoulder": "position", "elbow": "position"})
+    simulation.advance(1)
+    stopped = simulation.q
+    simulation.command(stopped + (1.0, 0.0))
+    simulation.advance(10)
+    assert 0.0 < simulation.q[0] - stopped[0] < 0.05
+    simulation.reset()
+    simulation.command(np.array([1.0, 0.0]))
+    simulation.advance(10)
+    assert 0.0 < simulation.q[0] < 0.05
 
 
 # ------------------------------------------------------------------------------------------------- limits

@@ -6,7 +6,7 @@ from support.paths import ROOT
 FOLDER = ROOT / "docs" / "tutorials"
 TUTORIALS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))
              if path.stem != "index"}
-OF_NODES = "predictive_control", "robot_in_ci", "ros2_control_and_moveit"
+OF_NODES = "predictive_control", "ros2_control_and_moveit"
 
 
 def cells(page: str) -> list[str]:

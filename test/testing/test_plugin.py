@@ -1,5 +1,4 @@
-"""The pytest plugin: it starts and imports nothing that a test does not ask for, and shows how a test failed. That the
-tests of examples/ci pass is checked by the tutorial that runs them."""
+"""The pytest plugin: it starts and imports nothing that a test does not ask for, and shows how a test failed."""
 import os
 import re
 import subprocess
@@ -33,6 +32,13 @@ def test_who_does_not_use_it_pays_nothing(tmp_path):
     (tmp_path / "test_other.py").write_text(TEST_OF_ANOTHER_PROJECT)
     done = run(tmp_path)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@needs_ros
+def test_the_tests_of_the_example_pass():
+    done = run(EXAMPLE)
+    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
 
 
 SIGN_ERROR = """

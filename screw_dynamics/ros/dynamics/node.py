@@ -26,7 +26,7 @@ from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, STALE, WARN, Report
 from ..node.drives import GivenDrives
 from ..node.joint_state import Fault, listed
-from ..node.loaded_robot import LoadedRobot
+from ..node.loaded_robot import LoadedRobot, payload_of
 from ..node.managed_node import ManagedNode, run
 from ..node.multi_dof_state import TOPIC
 from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
@@ -76,8 +76,8 @@ class DynamicsNode(ManagedNode):
         return prepared
 
     def forget(self) -> None:
-        """Discard the robot, its payloads, and the state of its joints."""
-        self._loaded = LoadedRobot()                # the robot of the links
+        """Discard the robot, its payloads except that of the parameters, and the state of its joints."""
+        self._loaded = LoadedRobot(payload_of(self.settings))       # the robot of the links
         self._robot: Robot | None = None            # the same robot with its motors
         self._stream: TorqueStream | None = None
         self._outputs: list[StateOutput] = []
@@ -247,8 +247,10 @@ class DynamicsNode(ManagedNode):
 
     def use(self, robot: Robot) -> None:
         """Use another robot; payloads stay on links that it also has. Raises ValueError that names a drive that does
-        not fit it."""
+        not fit it, or the link of the first payload if the first robot has no such link."""
         self.drives.on(robot)
+        if self._robot is None and (link := self.settings.payload_link) not in ("", *robot.link_names):
+            raise ValueError(f"parameter payload_link: '{link}' is not a link of the robot")
         for link in self._loaded.describe(robot):
             self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
         self._compute_with(self._loaded.robot)

@@ -1,5 +1,6 @@
 """The parameters of dynamics_node. config/dynamics.yaml has the same parameters with their defaults."""
 
+from ..node import loaded_robot
 from ..node.base_state import BASE_SOURCES
 from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, LONGEST, SHARED, Setting
@@ -11,6 +12,7 @@ SETTINGS = (
     *SHARED,
     FLOATING_BASE,
     DRIVES,
+    *loaded_robot.SETTINGS,
     *output_joints.SETTINGS,
     Setting(
         "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",

@@ -1,22 +1,61 @@
-"""The robot in use: that of the description, with payloads that were set later."""
+"""The robot in use: that of the description, with payloads of parameters, and those that were set later."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from screw_dynamics.model import checks
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
+from .parameters import Setting
+
 Payload = tuple[float, np.ndarray, np.ndarray]   # mass, center of mass (3,), inertia about it (3, 3)
+
+LATER = "~/set_payload"     # what changes a payload at run time
+SETTINGS = (
+    Setting("payload_link", "", "link that carries a payload from the start on; empty: there is none", read_only=True,
+            at_run_time=LATER),
+    Setting("payload_mass", 0.0, "mass of this payload", "kg", lower=0.0, upper=1e6, read_only=True,
+            at_run_time=LATER),
+    Setting("payload_center_of_mass", (0.0, 0.0, 0.0), "its center of mass in the link's frame", "m", length=3,
+            read_only=True, at_run_time=LATER),
+    Setting("payload_inertia", (0.0,) * 6, "its inertia about the center of mass, along the axes of the link's frame: "
+            "ixx, ixy, ixz, iyy, iyz, izz, as in geometry_msgs/Inertia", "kg m^2", length=6, read_only=True,
+            at_run_time=LATER),
+)
+
+
+def payload_of(settings: Any) -> dict[str, Payload]:
+    """Return the payload {link: payload} of the parameters SETTINGS, without an entry if there is none. Raises
+    ValueError with the parameter and its value; links are checked later, when the robot is known."""
+    link, mass, (ixx, ixy, ixz, iyy, iyz, izz) = settings.payload_link, settings.payload_mass, settings.payload_inertia
+    com, inertia = settings.payload_center_of_mass, [[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]
+    given = {"payload_mass": mass, "payload_center_of_mass": com, "payload_inertia": settings.payload_inertia}
+    if not link:
+        for name, value in given.items():
+            if np.any(value):
+                raise ValueError(f"parameter {name} is {value}, but payload_link is empty: name the link that carries "
+                                 f"the payload")
+        return {}
+    if mass == 0.0:
+        raise ValueError(f"parameter payload_mass is {mass}, but payload_link is '{link}': it must be > 0")
+    try:
+        checks.payload(mass, com, inertia)
+    except ValueError as error:
+        raise ValueError(f"parameter payload_inertia is {list(settings.payload_inertia)}: {error}") from None
+    return {link: (mass, np.array(com), np.array(inertia))}
 
 
 class LoadedRobot:
-    """The described robot with its payloads, `robot`; None before the first description."""
+    """The described robot with its payloads, `robot`; None before the first description. payloads: the first ones."""
 
-    def __init__(self):
+    def __init__(self, payloads: Mapping[str, Payload] = MappingProxyType({})):
         self.robot: Robot | None = None
         self._described: Robot | None = None
-        self._payloads: dict[str, Payload] = {}
+        self._payloads = dict(payloads)
 
     @property
     def payloads(self) -> dict[str, float]:
