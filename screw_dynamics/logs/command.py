@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from screw_dynamics.analysis.identification.equations import WINDOW
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.robot import Robot
-from screw_dynamics.whole_file import write_whole
 
 from .episode import Episode
 
@@ -139,14 +139,14 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
                                        result.found.base.combinations, result.found.base_parameters,
                                        result.found.base_deviations, strict=True)],
                "falling_friction": result.found.falling.tolist()}
-    write_whole(given.out / "parameters.json", json.dumps(numbers, indent=1))
+    write_atomically(given.out / "parameters.json", json.dumps(numbers, indent=1))
     try:
         result.robot.to_urdf(given.out / "identified.urdf")
         unwritten = ""
     except ValueError as error:                 # a model that URDF cannot express
         (given.out / "identified.urdf").unlink(missing_ok=True)             # written by an earlier call
         unwritten = f"\nidentified.urdf is not written: {error}\n"
-    write_whole(given.out / "report.txt", f"{result}\n{unwritten}")
+    write_atomically(given.out / "report.txt", f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)
     page.write(given.out / "report.html")
     return result.rows
@@ -158,7 +158,7 @@ def _written(given, rows, said, robot):
     from .reports import begun
     from .summary import write_summary
     said = said | provenance(robot)
-    write_whole(given.out / "provenance.json", json.dumps(said, indent=1))
+    write_atomically(given.out / "provenance.json", json.dumps(said, indent=1))
     write_summary(rows, given.out)
     return begun(f"{given.what}: {said['logs']}", rows, said)
 

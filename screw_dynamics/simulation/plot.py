@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.atomic_write import atomic_write
 from screw_dynamics.model.group_joints import GROUPS, QUATERNION
-from screw_dynamics.whole_file import whole
 
 ROWS = 12       # rows of a block; more rows make several blocks side by side
 MOTIONS = 12    # motions of a batch that are drawn, the first in color
@@ -89,7 +89,7 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
         return figure
     if isinstance(path, (str, os.PathLike)):
         target = Path(path)
-        with whole(target if target.suffix else target.with_name(f"{target.name}.png")) as new:
+        with atomic_write(target if target.suffix else target.with_name(f"{target.name}.png")) as new:
             figure.savefig(new, dpi=dpi)
     else:
         figure.savefig(path, dpi=dpi)
