@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks.peers import WithHints
+from screw_dynamics.checks.hints import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.forces import KINDS, Element, check_fits, elements_of
 from screw_dynamics.model.drive import Drive

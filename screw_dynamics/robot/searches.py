@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.inverse_kinematics import problems, search
-from screw_dynamics.checks.peers import HINTS
+from screw_dynamics.checks.hints import HINTS
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
