@@ -19,8 +19,8 @@ from . import articulated, mass_matrix
 from .ends import ends, relative_twist, set_in_motion
 from .entries import constrained
 from .kinematics import add_accelerations
+from .min_norm import Problem, combine, orthogonalize, orthogonalize_independent
 from .rows import row
-from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
 from .tables import COUPLING, ConstraintTables, of_constraints, of_joint_rows
 
 LEAST = 1e-3        # smallest column length that counts: a row with this entry at the lightest joint

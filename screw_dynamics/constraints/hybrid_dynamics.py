@@ -24,7 +24,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from . import articulated, mass_matrix
 from .dynamics import LEAST, ask, put_accelerations
 from .ends import set_in_motion
-from .shortest import Problem, combine, least_squares, orthogonalize
+from .min_norm import Problem, combine, least_squares, orthogonalize
 from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
 
 

@@ -18,7 +18,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null
 from .bounded import FREE, slowness, solve_bounded
 from .dynamics import LEAST, ask, put_rates
 from .ends import set_in_motion
-from .shortest import Problem, combine, measure, orthogonalize
+from .min_norm import Problem, combine, measure, orthogonalize
 from .tables import Box, ConstraintTables, box_of, with_joints
 
 # Rows of the impulses on single joints: bounds of an impulse; 1 if a joint at rest before and after it stays where the

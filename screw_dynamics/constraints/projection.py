@@ -44,7 +44,7 @@ from .ends import compute_poses
 from .entries import fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
 from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
-from .shortest import combine, orthogonalize
+from .min_norm import combine, orthogonalize
 from .tables import ConstraintTables, constraints_in, damped, pack, work
 
 LONGEST = 0.5           # largest step of the projection, in rad and m alike: the range in which loops are about linear

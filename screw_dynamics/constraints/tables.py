@@ -13,7 +13,7 @@ from screw_dynamics.screws.se3 import Pose, Wrench, identity
 
 from .bounded import Box
 from .bounded import Sizes as BoxSizes
-from .shortest import Problem, numbers, problem
+from .min_norm import Problem, numbers, problem
 
 COUPLING = -1           # the kind of constraints without links; other kinds are in rows.py
 

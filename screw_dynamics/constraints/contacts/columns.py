@@ -13,7 +13,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import Cones
 from ..kinematics import put_wrench
-from ..shortest import Problem, measure
+from ..min_norm import Problem, measure
 from .motion import opening, relative, relative_turn
 from .tables import ContactTables
 

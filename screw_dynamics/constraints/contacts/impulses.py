@@ -24,7 +24,7 @@ from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
 from ..impulses import ADDED, LOWER, UPPER, joints_that_may_act
-from ..shortest import Problem, combine, orthogonalize
+from ..min_norm import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
 from .columns import (
     ask_contacts,
@@ -46,18 +46,18 @@ from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act,
 from .tables import ContactTables, contact_problem
 
 
-def taking_loops_out(by: ModuleType) -> Callable:
+def loop_projection(by: ModuleType) -> Callable:
     """Return two kernels for constraints: one fills their columns of Y; the other projects their directions out of all
     columns, and returns the number of directions."""
     add_constraints = by.add_constraints
 
     @noinline
-    def take_loops_out(links, body, given, problem, largest, most):
+    def project_loops_out(links, body, given, problem, largest, most):
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
         ask(given, problem)
         return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
-    return add_constraints, take_loops_out
+    return add_constraints, project_loops_out
 
 
 @kernel
@@ -66,8 +66,8 @@ def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray
 
 
 @kernel
-def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
-                     ) -> int:
+def project_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar,
+                        most: Scalar) -> int:
     """Project out nothing."""
     return 0
 
@@ -76,7 +76,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     """Return the kernel `add_impulses_to` for robots with contacts, and with constraints if `loops`."""
     factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
                                                              by.add_joints)
-    add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+    add_constraints, project_loops_out = loop_projection(by) if loops else (add_nothing, project_nothing_out)
     along_paths = by.ALONG_PATHS
 
     @kernel
@@ -158,7 +158,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_bounds(links, held, acts, cones)
             if m > 0:
                 put_sizes(problem, m, cones)
-            combine(problem, take_loops_out(links, body, given, problem, largest, most))
+            combine(problem, project_loops_out(links, body, given, problem, largest, most))
             put_operator(contacts, problem, m, cones)
             let_servos_yield(cones, passive, u)
             if count > 0 and contacts.settings.rebounds[0] != 0:

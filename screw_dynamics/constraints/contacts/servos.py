@@ -20,7 +20,7 @@ from screw_dynamics.numbers.values import kernel, null
 
 from ..cones.tables import Cones
 from ..impulses import GIVEN, LEAD, LOWER, SERVO_LOWER, SERVO_UPPER, SHARE, UPPER, joints_that_may_act
-from ..shortest import Problem
+from ..min_norm import Problem
 from .tables import ContactTables
 
 COMPLIANCE = 1e-9
