@@ -22,7 +22,7 @@ from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from . import articulated, mass_matrix
-from .dynamics import LEAST, ask, put_accelerations
+from .dynamics import LEAST, put_accelerations, put_constraint_targets
 from .ends import set_in_motion
 from .min_norm import Problem, combine, least_squares, orthogonalize
 from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
@@ -82,7 +82,7 @@ def algorithm(by: ModuleType) -> Callable:
         set_in_motion(links, body)
         put_accelerations(links, body, given, out[0], given.h)
         fill_half(links, body, given, of, problem.Y)
-        ask(given, problem)
+        put_constraint_targets(given, problem)
         for j in range(u):
             problem.b[0, m + j] = out[1, k[of[j]]] - out[0, k[of[j]]]
         count, _ = orthogonalize(problem, 0, 0, m, LEAST * largest, np.inf)

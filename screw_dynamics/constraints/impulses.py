@@ -16,7 +16,7 @@ from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
 from .bounded import FREE, slowness, solve_bounded
-from .dynamics import LEAST, ask, put_rates
+from .dynamics import LEAST, put_constraint_targets, put_rates
 from .ends import set_in_motion
 from .min_norm import Problem, combine, measure, orthogonalize
 from .tables import Box, ConstraintTables, box_of, with_joints
@@ -128,7 +128,7 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
         fill_half(links, body, given, of, problem.Y)
         measure(problem)
         put_bounds(links, of, acts, problem, m, box)
-        ask(given, problem)
+        put_constraint_targets(given, problem)
         for j in range(len(of)):
             problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
         count, rank = orthogonalize(problem, 0, 0, m, LEAST * largest, most)

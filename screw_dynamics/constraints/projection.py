@@ -37,7 +37,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
 from .contacts.motion import OF_STEPS, put_origins, with_motion
-from .contacts.search import forget
+from .contacts.search import reset_report
 from .contacts.tables import contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
@@ -204,7 +204,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         contacts, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
             ws.header(memory).report = (at(contacts.report) - at(memory)) // 8
-            forget(contacts)
+            reset_report(contacts)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
             factors = what == PUSHED and calls[2] != 0

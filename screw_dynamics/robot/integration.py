@@ -461,7 +461,7 @@ class Integration(Evaluation):
                 one, settings, memory = self._steps[key]
                 done = one(memory, settings, q, qd, effort, None, here, rate, dt)
                 if done > 2:
-                    self.rollouts.tell_limits(here[None])
+                    self.rollouts.warn_of_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is rejected below

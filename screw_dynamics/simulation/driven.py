@@ -39,7 +39,7 @@ from .driven_joints import (
     Work,
     put_bounds,
     put_servos,
-    take_servos,
+    read_servo_efforts,
 )
 from .integrators import INTEGRATORS, momenta_address
 from .step_data import (
@@ -245,7 +245,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         if calls[PROJECT] != 0:
             end_step(data, h, x, v)
         if calls[DETECT] != 0:
-            take_servos(data, h, tau, beyond, work.bounds)
+            read_servo_efforts(data, h, tau, beyond, work.bounds)
         sizes(data.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])

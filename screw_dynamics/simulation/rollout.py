@@ -100,12 +100,12 @@ class Rollouts(StepSettings):
                     raise
             notes = noted(done)
         if notes[LEFT]:
-            self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
+            self.warn_of_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
         return results
 
-    def tell_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
+    def warn_of_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
         """Warn if the end of a step violates position limits, at q (..., 1, nq). q0: the state before, if known."""
         warn_of_limits(self._model, "the step", q, q0, stacklevel=1 + stacklevel)
 

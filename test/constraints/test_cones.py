@@ -6,7 +6,7 @@ import pytest
 from screw_dynamics.constraints.bounded import Box, solve_bounded
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
-from screw_dynamics.constraints.cones.tables import cones, find_entries, numbers
+from screw_dynamics.constraints.cones.tables import cones, find_nonzero_ranges, numbers
 from screw_dynamics.numbers.values import PLAIN
 from support.contact_scenes import heap, holds, scenes, stack
 
@@ -129,7 +129,7 @@ def test_alternating_directions_come_near(rng):
     given = cones(0.0, 0, m, np.zeros(numbers(0, m)), 0)
     given.G[:], given.c[:], given.mu[:], given.active[:] = scene.G, scene.c, scene.mu, 1.0
     given.ends[:] = len(given.x)
-    find_entries(given)
+    find_nonzero_ranges(given)
     alternate(given, 1.0, 300)
     x = given.y * given.free
     v, term = scene.c + scene.G @ x, np.zeros(len(x))

@@ -65,7 +65,7 @@ def power(given: Cones, x: Any) -> Scalar:
 
 
 @noinline
-def take_energy(given: Cones) -> None:
+def limit_energy(given: Cones) -> None:
     """Mix x with the impulses of e = 0 as far as needed to add no energy."""
     x, kept = given.x, given.struck
     gain = power(given, x) + 0.5 * energy(given, x, x)
@@ -127,7 +127,7 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
         if not some(live > 0.0):
             break
         strike(given, one)
-        take_energy(given)
+        limit_energy(given)
         rounds += live
         lost = larger(lost, where(live > 0.0, given.found[LOST], none))
         for i in range(len(given.x)):

@@ -22,7 +22,7 @@ from .newton import choose, newton
 from .residuals import ENOUGH, TOLERANCE, measure, slowness, worst
 from .sticking import stick
 from .sweeps import sweep
-from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_entries, numbers, velocities
+from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_nonzero_ranges, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
@@ -177,7 +177,7 @@ def solve_cones(given: Cones) -> None:
     """Compute x, v and found from the other fields."""
     found = given.found
     begin(given)
-    find_entries(given)
+    find_nonzero_ranges(given)
     velocities(given, given.v)
     found[SPEED], found[SWEPT] = slowness(given), null(found[SPEED])
     level = where(measure(given) > 0.0, null(found[SPEED]), worst(given))

@@ -51,7 +51,7 @@ def turning(given: ContactTables, count: int) -> tuple[int, int]:
 
 
 @kernel
-def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
+def put_contact_targets(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
     """Set the right-hand sides of contact columns: the products that cancel their velocities, up to the gaps."""
     count = len(cones.mu)
     for k in range(count):

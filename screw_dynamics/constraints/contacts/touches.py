@@ -17,7 +17,7 @@ from ..entries import fill_placements
 from ..kinematics import ConstraintKinematics
 from .motion import locate_colliders, put_origins, with_motion
 from .reports import put_touch
-from .search import find_touches, forget
+from .search import detect_contacts, reset_report
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
@@ -35,9 +35,9 @@ def form_of_touches(lanes: bool) -> Form:
             fill_placements(links, memory, q, body.q)
             compute_poses(links, body)
             put_origins(links, body)
-            forget(given)
+            reset_report(given)
             locate_colliders(body, given.geometry)
-            find_touches(given, calls)
+            detect_contacts(given, calls)
             given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
             for k in range(int(given.counts[FOUND])):
                 put_touch(given, k, zero(Vec3, q[0]))
@@ -50,6 +50,6 @@ for _Table in (with_motion(ConstraintKinematics),):
 
 
 @cache
-def touches_entry(lanes: bool) -> Callable:
+def entry_of_touches(lanes: bool) -> Callable:
     """Return the entry point touches(memory, calls, configurations, reports)."""
     return function(form_of_touches(lanes))

@@ -1,9 +1,9 @@
 """Solution of the index-1 system, [MT] (13), by Gauss's principle: of all admissible accelerations, the nearest to the
 free ones in the metric of the mass matrix.
 
-With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) states that y is the minimum-norm vector with B y = b. Dependent
-constraints are allowed. The rank is determined once, when the mechanism is assembled, and kept, since constraints that
-are violated by rounding or drift are never exactly dependent."""
+With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) states that y is the minimum-norm vector with B y = b.
+Dependent constraints are allowed. The rank is determined once, when the mechanism is assembled, and kept, since
+constraints that are violated by rounding or drift are never exactly dependent."""
 import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse import coo_matrix
@@ -82,7 +82,8 @@ def rank(B: np.ndarray) -> int:
 
 
 def min_norm(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
-    """Return the minimum-norm y (6n,) with B y = b in the `rank` most independent rows, by pivoted QR, which overwrites B.
+    """Return the minimum-norm y (6n,) with B y = b in the `rank` most independent rows, by pivoted QR, which overwrites
+    B.
 
     Raises LinAlgError if these rows are dependent, too, and ArithmeticError if b is not finite."""
     if not rank:
