@@ -8,7 +8,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.constraints.bounded import FREE
+from screw_dynamics.constraints.box_lcp import FREE
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.constraints.bounded import FREE, Box, solve_bounded
+from screw_dynamics.constraints.box_lcp import FREE, BoxLcp, solve_box_lcp
 from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 
@@ -98,9 +98,9 @@ def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
 def _impulses(inverse, v, acts):
     """Return the mask (n,) of the joints that impulses bring to rest, and the impulses (n,)."""
     n = len(v)
-    box = Box(inverse, np.empty((n, n)), v, acts[LOWER], acts[UPPER], inverse.diagonal(), np.empty(n), np.empty(n))
-    solve_bounded(box)
-    return (box.side == FREE) & (box.x != 0.0), box.x
+    lcp = BoxLcp(inverse, np.empty((n, n)), v, acts[LOWER], acts[UPPER], inverse.diagonal(), np.empty(n), np.empty(n))
+    solve_box_lcp(lcp)
+    return (lcp.side == FREE) & (lcp.x != 0.0), lcp.x
 
 
 def _whole(model, stuck):
