@@ -154,7 +154,7 @@ def put_within(given: Cones, left: Scalar) -> None:
 
 
 @noinline
-def stick(given: Cones, level: Scalar) -> None:
+def guess_sticking(given: Cones, level: Scalar) -> None:
     """Compute the least impulses with all pressed contacts sticking, on lanes with level > 0; where these are not
     admissible, project them."""
     choose_rows(given)
