@@ -48,5 +48,5 @@ def _of_directions(M, at):
     N = at.V[..., first:] * ~taken[..., None, :]
     NT, others = np.swapaxes(N, -1, -2), taken[..., None] * np.eye(taken.shape[-1])
     K = N @ np.linalg.solve(NT @ M @ N + others, NT)
-    back = at.acting @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
+    back = at.constrained @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
     return Response(K, back - K @ (M @ back), at.rank)

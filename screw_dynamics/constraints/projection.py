@@ -115,7 +115,7 @@ def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarra
 
 
 @kernel
-def acting(acts: np.ndarray) -> bool:
+def any_impulses(acts: np.ndarray) -> bool:
     """Return True if the impulse of any joint may be nonzero."""
     for k in range(acts.shape[1]):
         if some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
@@ -154,7 +154,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         """Project the state after a step onto the constraints, apply the impulses of stops, brakes and dry friction,
         and store the rank of the constraints for the next step. Velocities become NaN if loops do not close."""
         links, body, given, memory, space = tree
-        failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
+        failed, free, moved = null(q[0]) > 0.0, given.free, any_impulses(acts)
         if what == BEGIN:                                       # only the rank
             for k in range(len(qd)):
                 scratch[k] = qd[k]

@@ -15,8 +15,8 @@ from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
-from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.simulation.force_elements import all_elements
 from screw_dynamics.simulation.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
 from screw_dynamics.simulation.springs import Springs
 
@@ -313,7 +313,7 @@ class Integration(Evaluation):
         ValueError
             If an element does not fit the robot. The error names it.
         """
-        elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
+        elements = all_elements(self.model, elements_of(forces), checks.flag("friction", friction), springs)
         return ForceSum(self.model, self.tables, elements)
 
     def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:

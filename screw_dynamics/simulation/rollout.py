@@ -77,7 +77,7 @@ class Rollouts(StepSettings):
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        springs, total = checked_springs(self._model, springs), self.stepped(forces, friction)
+        springs, total = checked_springs(self._model, springs), self.step_forces(forces, friction)
         given, begin = {"q": q, "qd": qd, "effort": effort}, number("t", t)
         q, qd, effort = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
@@ -133,7 +133,7 @@ class Rollouts(StepSettings):
         report of the last step before a sample, if steps report. watch(q, report): context in which the samples q (...,
         samples, nq) after the first and their reports are filled."""
         friction, limits = options(friction, limits)
-        controller, total = None, self.stepped(forces, friction)
+        controller, total = None, self.step_forces(forces, friction)
         given = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
                  total.elements if total else ())
         key = given, type(dt), type(steps), type(every)     # type: True, which is rejected, equals 1

@@ -11,7 +11,7 @@ from screw_dynamics.numbers.scalars import larger, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .residuals import slowness
-from .solver import acting, solve_cones
+from .solver import active_contacts, solve_cones
 from .tables import DONE, LOST, SWEPT, Cones, velocities
 
 ROUNDS = 8              # plus as many for each contact
@@ -121,7 +121,7 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
     save(given, True)
     slow = ROUNDING * slowness(given)
     threshold = where(threshold > slow, threshold, slow)
-    rounds, most, left = none, ROUNDS + acting(given), approaching(given, threshold)
+    rounds, most, left = none, ROUNDS + active_contacts(given), approaching(given, threshold)
     live, lost = left, none
     for _ in range(ROUNDS + len(given.mu)):
         if not some(live > 0.0):

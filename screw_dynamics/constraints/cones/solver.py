@@ -65,7 +65,7 @@ def restore_best(given: Cones, level: Scalar) -> None:
 
 
 @kernel
-def acting(given: Cones) -> Scalar:
+def active_contacts(given: Cones) -> Scalar:
     """Return the number of active contacts, which may differ between lanes."""
     count = null(given.found[0])
     for b in range(len(given.mu)):
@@ -81,7 +81,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scal
     Where rows are not compliant, WIDE times G_ii is added before sweeps, and else in every second step: this preserves
     load sharing where only rounding remains. With NARROW a contact opens that cannot be closed together with the
     others."""
-    none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
+    none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * active_contacts(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
         live = where(left, level, none)
