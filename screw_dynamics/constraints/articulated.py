@@ -24,7 +24,7 @@ from screw_dynamics.screws.joint import in_place, is_free
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_entry, clear_matrix, meet, send
+from .kinematics import add_entry, clear_matrix, propagate_loop, propagate_wrenches
 from .rows import row
 from .tables import COUPLING, ConstraintTables
 
@@ -176,8 +176,8 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
                  ) -> None:
     """Add the rows of wrenches F (6, count) on body i and of opposite wrenches on body j to Y (n, count); see
-    `send`."""
-    send(links, body, i, j, a, b, F, at_joint, Y, to_root)
+    `propagate_wrenches`."""
+    propagate_wrenches(links, body, i, j, a, b, F, at_joint, Y, to_root)
 
 
 @kernel
@@ -190,7 +190,7 @@ def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, 
     """Add the rows of the constraints."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
-            meet(links, body, given, c, row, at_joint, Y, to_root)
+            propagate_loop(links, body, given, c, row, at_joint, Y, to_root)
     for t in range(given.terms):
         push(links, body, given.term.slot[t], given.term.ratio[t] + null(body.d[0]), Y, given.term.row[t])
 

@@ -47,7 +47,7 @@ class StepSettings:
         self._checked: dict = {}            # by options: settings and number of samples
         self._steps: dict = {}              # by options: settings of one step
         self._totals: dict[tuple[Element, ...], ForceSum] = {}
-        self._alone = [self.step_forces(None, own) for own in (False, True)]  # keeps them alive with the settings of steps
+        self._alone = [self.step_forces(None, own) for own in (False, True)]  # kept alive for the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
