@@ -72,7 +72,7 @@ def fill_coordinates(links: Link, memory: np.ndarray, q: list, column: list) -> 
 
 
 @kernel
-def renew_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+def update_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
     """Update the moving coordinates in a column."""
     for i in slots:
         column[i] = q[links.coordinate[i]]
@@ -85,7 +85,7 @@ def fill_placements(links: Link, memory: np.ndarray, q: list, column: list) -> N
 
 
 @kernel
-def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+def update_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
     """Update the moving placements in a column."""
     start = ws.pose_sources_in(memory).start
     for i in slots:
@@ -207,11 +207,11 @@ def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar)
 
 
 @kernel
-def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
+def run(Table: type, fill: Callable, update: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
         search: Search) -> None:
     """Search for all problems.
 
-    Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory, slots, q, column): compute its
+    Table: the table of `errors`; fill(links, memory, q, column) and update(links, memory, slots, q, column): compute its
     first column from q, for all slots, and for slots with moving joints."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
     body = ws.body_on_lanes(Table, memory, like)
@@ -227,7 +227,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
             at.row[place] = -1
     fill(links, memory, at.q, body.q)
     while alive:
-        renew(links, memory, search.slots, at.q, body.q)
+        update(links, memory, search.slots, at.q, body.q)
         angle, distance = errors(links, body, frames, search.tasks, search.weights, search.columns, at.goals, work.e,
                                  work.J)
         cost = null(like)
@@ -280,14 +280,14 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
     """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with
     Lie-group joints, or without."""
     Table = taking(JointScrews, ("q",))
-    Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups or not lanes else
-                          (Table, fill_coordinates, renew_coordinates))
+    Table, fill, update = ((ws.placed(Table), fill_placements, update_placements) if on_groups or not lanes else
+                           (Table, fill_coordinates, update_coordinates))
     like = lane if lanes else number
 
     @compiled(f"inverse_kinematics{ending(lanes, on_groups)}", nogil=True)
     def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q,
                found):
-        run(Table, fill, renew, like(), memory, work, Search(
+        run(Table, fill, update, like(), memory, work, Search(
             tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q, found))
     return Form(search, SIGNATURE)
 
