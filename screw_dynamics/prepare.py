@@ -69,7 +69,7 @@ from screw_dynamics.simulation.linearization import tangent_maps
 from screw_dynamics.simulation.rollout_kernels import form_of
 from screw_dynamics.simulation.step_settings import OTHER_METHODS
 from screw_dynamics.sweeps import entries as sweeps
-from screw_dynamics.sweeps.responses import form_of_responses
+from screw_dynamics.sweeps.constraint_responses import form_of_constraint_responses
 
 # Parts, by use. Every wheel contains all of them; missing kernels are compiled at their first use. core: most methods
 # of Robot, rollouts; floating_bases: batches of core's algorithms for robots with Lie-group joints; derivatives: also
@@ -159,7 +159,7 @@ def _of_single_states():
     for shared in (False, True):
         yield CORE, hybrid_dynamics.form(shared)
         yield LOOPS, hybrid_dynamics_of_loops.form(shared)
-    for form in (loop_derivatives.form_of_derivatives(), form_of_responses()):
+    for form in (loop_derivatives.form_of_derivatives(), form_of_constraint_responses()):
         yield LOOPS, form
     yield CONTACTS, projection.form_of_projection(Structure(False, False), "contacts and loops", False)
     for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps(),

@@ -211,8 +211,8 @@ def run(Table: type, fill: Callable, update: Callable, like: Scalar, memory: np.
         search: Search) -> None:
     """Search for all problems.
 
-    Table: the table of `errors`; fill(links, memory, q, column) and update(links, memory, slots, q, column): compute its
-    first column from q, for all slots, and for slots with moving joints."""
+    Table: the table of `errors`; fill(links, memory, q, column) and update(links, memory, slots, q, column): compute
+    its first column from q, for all slots, and for slots with moving joints."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
     body = ws.body_on_lanes(Table, memory, like)
     sizes = sizes_of(search)

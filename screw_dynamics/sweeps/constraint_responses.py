@@ -125,7 +125,7 @@ def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int
     at.independent[0] = are_independent(at, B, share, least)
 
 
-def form_of_responses() -> Form:
+def form_of_constraint_responses() -> Form:
     """Return the Form that computes the response for M (N, n, n) and J (N, m, n), m <= n.
 
     It fills K (N, n, n), the transpose of H (N, m, n), and (N, 1, 1) with are_independent of the rows of J. If they are
@@ -146,20 +146,20 @@ def form_of_responses() -> Form:
 
 
 @cache
-def entry_of_responses() -> Callable:
-    """Return the compiled function of form_of_responses."""
-    return function(form_of_responses())
+def entry_of_constraint_responses() -> Callable:
+    """Return the compiled function of form_of_constraint_responses."""
+    return function(form_of_constraint_responses())
 
 
-def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
-              ) -> tuple[np.ndarray, np.ndarray] | None:
+def constraint_responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
+                         ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return K (..., n, n) and the transpose of H (..., m, n), for M (..., n, n) and J (..., m, n), m <= n.
 
     The result is None unless in all states M is positive definite, and the rows of J are_independent with `share` and
     `least`."""
     m, n = J.shape[-2:]
     M, J = (np.ascontiguousarray(x, dtype=float) for x in (np.broadcast_to(M, (*J.shape[:-2], n, n)), J))
-    count, run = M.size // (n * n), entry_of_responses()
+    count, run = M.size // (n * n), entry_of_constraint_responses()
     K, H, independent = np.empty((count, n, n)), np.empty((count, m, n)), np.empty((count, 1, 1))
     given = M.reshape(K.shape), J.reshape(H.shape)
 
