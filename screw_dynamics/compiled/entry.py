@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
@@ -165,16 +165,16 @@ class Entry:
         its first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which the algorithm's
         own are read, and out. Inputs and out are contiguous arrays of numbers or of lanes."""
         if kind not in self._addresses:
-            self._addresses[kind] = address_of(self.form(kind))
+            self._addresses[kind] = address_of(self.spec(kind))
         return self._addresses[kind]
 
-    def form(self, kind: str) -> Form:
+    def spec(self, kind: str) -> KernelSpec:
         """Return the function to compile for NUMBER, LANES or SINGLE, with its signature."""
         of = self.on_groups if self._suffix is None and (kind == NUMBER or self._rare) else self
         name = f"{self.name}{(self._suffix or '') * (kind != NUMBER)}{SUFFIX[kind]}"
         native = _native(of._load_q, name, of.algorithm, of.Table, of._size, of._given, of.targeted, of.inputs,
                          LIKE[kind])
-        return Form(native, ("intp",) * 8)
+        return KernelSpec(native, ("intp",) * 8)
 
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat, splat_single
 from screw_dynamics.numbers.structs import numba_types
@@ -288,7 +288,7 @@ def _rows_at(typing, like, where, count, width):
 
 
 @cache
-def form_of_transposition(to: str, single: bool) -> Form:
+def spec_of_transposition(to: str, single: bool) -> KernelSpec:
     """Return the kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
     to: "lanes", which loads the first of `count` rows and repeats the last; or "rows", which writes as many rows as a
     lane has elements, or `count` if fewer. single: True for single precision."""
@@ -300,4 +300,4 @@ def form_of_transposition(to: str, single: bool) -> Form:
     def to_rows(rows, width, count, lanes):
         store(array_at(lane(0.0), lanes, (width,)), _rows_at(zero, rows, count, width), 0)
     function = {"lanes": to_lanes, "rows": to_rows}[to]
-    return Form(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), ("intp",) * 4)
+    return KernelSpec(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), ("intp",) * 4)

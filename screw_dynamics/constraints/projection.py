@@ -27,7 +27,7 @@ from screw_dynamics.compiled.inputs import gather_coordinates
 from screw_dynamics.compiled.native import address_of, array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -264,11 +264,11 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
               "contacts and loops": partial(projecting_contacts, loops=True)}
 
 
-def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
-    """Return the Form of `project` for calls from compiled code with addresses of: workspace, the quantities to be
-    projected, functions compiled by contacts/calls.py, acts (ACTS, n), configuration and velocities at the start of the
-    step, its span (2), q and qd, and the displacement of penetrations (n). of: "joints" for trees, "loops" for robots
-    with constraints, "contacts", or "contacts and loops"."""
+def spec_of_projection(structure: Structure, of: str, lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of `project` for calls from compiled code with addresses of: workspace, the quantities to
+    be projected, functions compiled by contacts/calls.py, acts (ACTS, n), configuration and velocities at the start of
+    the step, its span (2), q and qd, and the displacement of penetrations (n). of: "joints" for trees, "loops" for
+    robots with constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
@@ -288,7 +288,7 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
                scratch_in(like(), memory))
-    return Form(native, ("intp",) * 10)
+    return KernelSpec(native, ("intp",) * 10)
 
 
 for _by in (articulated, mass_matrix):
@@ -298,7 +298,7 @@ for _by in (articulated, mass_matrix):
 @cache
 def projection_address(structure: Structure, of: str, lanes: bool) -> int:
     """Return the address of `project`."""
-    return address_of(form_of_projection(structure, of, lanes))
+    return address_of(spec_of_projection(structure, of, lanes))
 
 
 def acts_at_ends(joints: Any) -> bool:
@@ -311,9 +311,9 @@ def with_room(rows: ws.Tables) -> ws.Tables:
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
-def form_of_closing(lanes: bool) -> Form:
-    """Return the Form of `close` for calls from Python. Arguments: workspace; configurations (N, 1, nq), changed in
-    place; free (n,); tolerance; steps; norms of the remaining residuals (N, 1, 1)."""
+def spec_of_closing(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of `close` for calls from Python. Arguments: workspace; configurations (N, 1, nq), changed
+    in place; free (n,); tolerance; steps; norms of the remaining residuals (N, 1, 1)."""
     Table, like = ws.placed(ConstraintKinematics), lane if lanes else number
 
     @compiled(f"loops.close{ending(lanes, False)}", nogil=True)
@@ -327,10 +327,10 @@ def form_of_closing(lanes: bool) -> Form:
             store_rows(configurations, first, 0, q)
             store_rows(left, first, 0, size)
     numbers = ws.numbers_type(3)
-    return Form(closing_of, (ws.numbers_type(1), numbers, ws.read_type(1), "float64", "int64", numbers))
+    return KernelSpec(closing_of, (ws.numbers_type(1), numbers, ws.read_type(1), "float64", "int64", numbers))
 
 
 @cache
 def closing(lanes: bool) -> Callable:
     """Return the entry point close(memory, configurations, free, tolerance, steps, left)."""
-    return function(form_of_closing(lanes))
+    return function(spec_of_closing(lanes))

@@ -12,7 +12,7 @@ from screw_dynamics.numba_internals import objects
 from screw_dynamics.numba_internals.compiler import types_of
 
 from . import store
-from .cache import Form
+from .cache import KernelSpec
 from .dependencies import are_as_imported
 from .levels import levels
 
@@ -31,9 +31,9 @@ def linker() -> list[str] | None:
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
 
-def build(form: Form, name: str | None) -> int:
+def build(spec: KernelSpec, name: str | None) -> int:
     """Build a kernel, store it under a name if possible, and return its address."""
-    built = objects.object_of(form.compiled.function, types_of(form.signature), next(iter(levels()), None))
+    built = objects.object_of(spec.compiled.function, types_of(spec.signature), next(iter(levels()), None))
     may_keep = name is not None and are_as_imported()
     if built.is_linkable and sys.platform.startswith("linux") and (whole := _linked(built.data)):
         kept = store.keep(name, whole, store.SHARED_OBJECT) if may_keep else None

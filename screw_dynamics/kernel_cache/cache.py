@@ -49,7 +49,7 @@ class Compiled:
         return self.key != "" or not self.function.__module__.startswith("screw_dynamics.")
 
 
-class Form(NamedTuple):
+class KernelSpec(NamedTuple):
     """A function to compile, and the types of its arguments: Numba types, or their names."""
 
     compiled: Compiled

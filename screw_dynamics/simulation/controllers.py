@@ -17,7 +17,7 @@ import numpy as np
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
@@ -112,7 +112,7 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
     for form in tries:
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
         name = f"controller {getattr(function, '__name__', '')}"
-        forms[form] = Form(compiled(name, key)(_adapter(jitted, form, frames, root, names)), ("intp",) * 6)
+        forms[form] = KernelSpec(compiled(name, key)(_adapter(jitted, form, frames, root, names)), ("intp",) * 6)
     ready = [name for name, form in forms.items() if is_kept(form)]
     methods = frozenset(mark.names.intersection((*METHODS, FRICTION)))
     for form in ready[:1] or forms:

@@ -20,7 +20,7 @@ from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.values import kernel, noinline
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
@@ -269,8 +269,8 @@ SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(1), ws.read_t
              "float64", "float64", _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
-def form(integrator: str) -> Form:
-    """Return the Form of an integrator for driven motion."""
+def spec(integrator: str) -> KernelSpec:
+    """Return the KernelSpec of an integrator for driven motion."""
     _, step, tableau, implicit, *_ = INTEGRATORS[integrator]
 
     @compiled(f"driven.{integrator}", nogil=True)
@@ -280,12 +280,12 @@ def form(integrator: str) -> Form:
                             q, qd, tau, clipped, lost, past)
         finish(ws.interrupt_at(at(memory)))
         return made
-    return Form(run, SIGNATURE)
+    return KernelSpec(run, SIGNATURE)
 
 
 @cache
 def _entry_point(integrator):
-    return function(form(integrator))
+    return function(spec(integrator))
 
 
 class Driven:

@@ -11,7 +11,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, lane_count
@@ -276,7 +276,7 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
              _READ, _READ, _ROWS, _ROWS)
 
 
-def form(lanes: bool, on_groups: bool = False) -> Form:
+def spec(lanes: bool, on_groups: bool = False) -> KernelSpec:
     """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with
     Lie-group joints, or without."""
     Table = taking(JointScrews, ("q",))
@@ -289,10 +289,10 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
                found):
         run(Table, fill, update, like(), memory, work, Search(
             tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q, found))
-    return Form(search, SIGNATURE)
+    return KernelSpec(search, SIGNATURE)
 
 
 @cache
 def entry_point(lanes: bool, on_groups: bool) -> Callable:
     """Return the compiled search."""
-    return function(form(lanes, on_groups))
+    return function(spec(lanes, on_groups))

@@ -6,7 +6,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
@@ -21,9 +21,10 @@ from .search import detect_contacts, reset_report
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
-def form_of_touches(lanes: bool) -> Form:
-    """Return the Form of collision detection for calls from Python. Arguments: workspace; addresses, the first that of
-    detection; configurations (N, 1, nq); and reports (N, 1, numbers) as in tables.py, without residuals and forces."""
+def spec_of_touches(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of collision detection for calls from Python. Arguments: workspace; addresses, the first
+    that of detection; configurations (N, 1, nq); and reports (N, 1, numbers) as in tables.py, without residuals and
+    forces."""
     Table, like = ws.placed(with_motion(ConstraintKinematics)), lane if lanes else number
 
     @compiled(f"contacts.touches{ending(lanes, False)}", nogil=True)
@@ -42,7 +43,8 @@ def form_of_touches(lanes: bool) -> Form:
             for k in range(int(given.counts[FOUND])):
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
-    return Form(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3), ws.numbers_type(3)))
+    return KernelSpec(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3),
+                                ws.numbers_type(3)))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
@@ -52,4 +54,4 @@ for _Table in (with_motion(ConstraintKinematics),):
 @cache
 def entry_of_touches(lanes: bool) -> Callable:
     """Return the entry point touches(memory, calls, configurations, reports)."""
-    return function(form_of_touches(lanes))
+    return function(spec_of_touches(lanes))
