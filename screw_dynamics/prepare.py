@@ -45,7 +45,7 @@ from screw_dynamics.algorithms.time_derivatives import (
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import inputs, tiles
-from screw_dynamics.compiled.entry import NUMBER, SINGLE, kind_of
+from screw_dynamics.compiled.algorithm import NUMBER, SINGLE, kind_of
 from screw_dynamics.compiled.functions import spec_of_words
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.compiled.threads import available_threads

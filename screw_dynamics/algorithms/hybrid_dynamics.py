@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
@@ -114,8 +114,8 @@ _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedB
                True: ("hybrid_dynamics.mass_matrix", composite_bodies, DrivenCompositeBodies)}
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By shared coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
-HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
-                                 on_groups=on_groups(algorithm), rare=True)
+HYBRID_DYNAMICS = {shared: CompiledAlgorithm(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
+                                             on_groups=on_groups(algorithm), rare=True)
                    for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
 LOADED = "q", "qd", "tau", "driven", "added", "F"       # inputs from compiled code
 for _, _, _Body in _ALGORITHMS.values():

@@ -21,7 +21,7 @@ from screw_dynamics.numbers.values import PLAIN, fields
 from screw_dynamics.screws.se3 import Wrench
 
 from . import python_calls, tiles
-from .entry import LANES, NUMBER, SINGLE, Entry
+from .algorithm import LANES, NUMBER, SINGLE, CompiledAlgorithm
 from .inputs import spec_of_gathering
 from .native import address_of
 from .python_calls import CONFIGURATION, COORDINATES, WRENCHES
@@ -49,7 +49,8 @@ def kernel(spec: KernelSpec, kinds: str, without_gil: bool = False) -> Any:
     return calls.Kernel(address_of(spec), kinds, without_gil)
 
 
-def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]) -> Any:
+def bind(entry: CompiledAlgorithm, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]
+         ) -> Any:
     """Return the BoundKernel of an algorithm for a robot, with its workspaces. shape: that of one result. Nothing is
     compiled until its first call."""
     kinds = [WRENCHES if kind is Wrench else COORDINATES for kind in fields(entry.Table)[:entry.inputs]]

@@ -13,7 +13,7 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import per_joint
+from screw_dynamics.compiled.algorithm import per_joint
 from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled

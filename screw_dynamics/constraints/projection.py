@@ -21,7 +21,7 @@ from screw_dynamics.algorithms.space import (
     without_turning,
 )
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.inputs import gather_coordinates
 from screw_dynamics.compiled.native import address_of, array_at, at

@@ -8,7 +8,7 @@ from inspect import signature
 from types import FunctionType
 from typing import ClassVar
 
-from screw_dynamics.compiled.entry import number
+from screw_dynamics.compiled.algorithm import number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address, read_only
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint

@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import groups, vary
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather

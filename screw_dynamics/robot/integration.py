@@ -32,7 +32,7 @@ class Integration(Evaluation):
     """Methods for motions in time."""
 
     _algorithms: Choice     # those of the robot
-    _steps: dict            # by options: Entry for one state, and settings
+    _steps: dict            # by options: CompiledAlgorithm for one state, and settings
 
     @lazy
     def rollouts(self) -> Rollouts:

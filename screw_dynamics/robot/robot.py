@@ -94,7 +94,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
          self._forward_dynamics, _) = map(self._bind, algorithms)
         self._algorithms = algorithms
         vars(self).pop("rollouts", None)    # those of other algorithms
-        self._steps: dict = {}              # by options: Entry for one state, and settings
+        self._steps: dict = {}              # by options: CompiledAlgorithm for one state, and settings
         self._sealed = True
 
     def __setattr__(self, name: str, *value: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.shared_objects import is_kept

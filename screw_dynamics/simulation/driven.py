@@ -12,7 +12,7 @@ from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import groups, integrate, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import NUMBER
+from screw_dynamics.compiled.algorithm import NUMBER
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call

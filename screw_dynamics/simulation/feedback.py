@@ -13,7 +13,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import coordinates_alone, difference, groups, integrate
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, ended, finish
 from screw_dynamics.compiled.native import array_at, at

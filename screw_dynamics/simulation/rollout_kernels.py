@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.algorithm import GROUPS
 from screw_dynamics.compiled.array_views import READABLE, WRITABLE, array_in, data_at, is_array
 from screw_dynamics.compiled.calls import kernel as called
-from screw_dynamics.compiled.entry import GROUPS
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at

@@ -9,8 +9,8 @@ from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import one_of
+from screw_dynamics.compiled.algorithm import kind_of
 from screw_dynamics.compiled.calls import Workspaces
-from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.box_lcp import FREE

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled

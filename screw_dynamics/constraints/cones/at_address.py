@@ -1,7 +1,7 @@
 """The solver of contact problems as machine code at an address: compiled once for all callers."""
 from functools import cache
 
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled

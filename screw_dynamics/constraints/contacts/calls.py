@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, lane, number, per_joint
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.contact.narrow_phase import ALL_KINDS, SIMPLE_KINDS, lister
 from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
@@ -56,5 +56,5 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
 
 
 LEAVES_FACTORS = "contacts.acceleration"        # prefix of the names of such entry points
-ACCELERATION = Entry(forward_on_groups(factors_and_accelerations), with_motion(articulated.InverseFactors),
-                     " ".join(OF_STEPS), per_joint, name=LEAVES_FACTORS, rare=True)
+ACCELERATION = CompiledAlgorithm(forward_on_groups(factors_and_accelerations), with_motion(articulated.InverseFactors),
+                                 " ".join(OF_STEPS), per_joint, name=LEAVES_FACTORS, rare=True)

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from functools import cache
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
