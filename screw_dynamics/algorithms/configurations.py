@@ -12,39 +12,39 @@ from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, difference_on_groups, integrate_on_groups
 
-PLACES = read_type(2, dtype="int64")    # of joint_places
+JOINT_INDICES = read_type(2, dtype="int64")    # of joint_indices
 ROWS = read_type(2, "A")                # of configurations and velocities
 
 
 @kernel
-def joints_at(places: np.ndarray) -> Groups:
-    """Return the joints of a model, from its joint_places."""
-    return Groups(places[0], places[1], places[2])
+def joints_at(indices: np.ndarray) -> Groups:
+    """Return the joints of a model, from its joint_indices."""
+    return Groups(indices[0], indices[1], indices[2])
 
 
 def spec_of_integrated() -> KernelSpec:
-    """Return the specialization that computes g exp(v) from q (N, nq) and v (N, n)."""
+    """Return the KernelSpec that computes g exp(v) from q (N, nq) and v (N, n)."""
     @compiled("integrate.groups", nogil=True)
-    def many(places, q, v, out):
-        joints = joints_at(places)
+    def many(indices, q, v, out):
+        joints = joints_at(indices)
         for i in range(len(out)):
             integrate_on_groups(joints, q[i], 1.0, v[i], out[i])
-    return KernelSpec(many, (PLACES, ROWS, ROWS, numbers_type(2)))
+    return KernelSpec(many, (JOINT_INDICES, ROWS, ROWS, numbers_type(2)))
 
 
 def spec_of_difference() -> KernelSpec:
-    """Return the specialization that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
+    """Return the KernelSpec that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
     @compiled("difference.groups", nogil=True)
-    def many(places, q0, q1, out):
-        joints = joints_at(places)
+    def many(indices, q0, q1, out):
+        joints = joints_at(indices)
         for i in range(len(out)):
             difference_on_groups(joints, q0[i], q1[i], out[i])
-    return KernelSpec(many, (PLACES, ROWS, ROWS, numbers_type(2)))
+    return KernelSpec(many, (JOINT_INDICES, ROWS, ROWS, numbers_type(2)))
 
 
 @cache
 def entry_of(spec: Callable[[], KernelSpec]) -> Callable:
-    """Return the compiled function of a specialization."""
+    """Return the compiled function of a KernelSpec."""
     return function(spec())
 
 
@@ -65,5 +65,5 @@ def _of_each(spec, model, x, y, width):
         lead = np.broadcast_shapes(lead, y.shape[:-1])
         x, y = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, y))
     out = np.empty((*lead, width))
-    entry_of(spec)(model.joint_places, *(a.reshape(-1, a.shape[-1]) for a in (x, y)), out.reshape(-1, width))
+    entry_of(spec)(model.joint_indices, *(a.reshape(-1, a.shape[-1]) for a in (x, y)), out.reshape(-1, width))
     return out

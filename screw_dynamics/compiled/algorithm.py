@@ -153,8 +153,8 @@ class CompiledAlgorithm:
         Placements. The kernel for a single state serves all robots; if the algorithm is rare, the other kernels do,
         too."""
         return CompiledAlgorithm(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted,
-                                 self.name, load_q=self._load_q_on_groups or load_placements, given=self._given, size=self._size,
-                                 suffix="" if self._rare else GROUPS)
+                                 self.name, load_q=self._load_q_on_groups or load_placements, given=self._given,
+                                 size=self._size, suffix="" if self._rare else GROUPS)
 
     def of(self, structure: Structure) -> "CompiledAlgorithm":
         """Return the entry points for robots with this structure."""

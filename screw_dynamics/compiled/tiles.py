@@ -58,7 +58,7 @@ def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, c
     return builder.inttoptr(start, _part(kind).as_pointer())
 
 
-def first_places(builder: Any, count: Any) -> Any:
+def first_elements(builder: Any, count: Any) -> Any:
     """Return the mask of the first `count` of WIDTH elements."""
     count = builder.trunc(count, numba_types.INT)
     wide = ir.VectorType(numba_types.INT, WIDTH)
@@ -95,7 +95,7 @@ def _rows(typing, states, first, last, column):
     def build(context, builder, signature, args):
         kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, states).shape)
-        part, mask, read = _part(kind), first_places(builder, builder.sub(entries, column)), []
+        part, mask, read = _part(kind), first_elements(builder, builder.sub(entries, column)), []
         for place in range(lane.lanes):
             row = _earlier(builder, builder.add(first, first.type(place)), last)
             pointer = entry_pointer(context, builder, kind, states, row, column)
@@ -139,7 +139,7 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
     def build(context, builder, signature, args):
         kind, (out, row, column, numbers) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, out).shape)
-        part, mask = _part(kind), first_places(builder, builder.sub(entries, column))
+        part, mask = _part(kind), first_elements(builder, builder.sub(entries, column))
         for first in range(0, lane.lanes, WIDTH):
             some = numbers if lane is numba_types.LANE else _shuffled(builder, numbers, numbers, first, WIDTH)
             pointer = entry_pointer(context, builder, kind, out, builder.add(row, row.type(first)), column)

@@ -173,11 +173,11 @@ def installed() -> Folder:
 
 
 def own() -> Folder:
-    """Return the user's folder: the first of `places` that is trusted, made if it does not exist. The reasons for which
-    earlier ones are not used are logged once. If none is trusted, return the first, whose `read` and `write` report the
-    fault."""
+    """Return the user's folder: the first of `candidate_folders` that is trusted, made if it does not exist. The
+    reasons for which earlier ones are not used are logged once. If none is trusted, return the first, whose `read` and
+    `write` report the fault."""
     first, refused = None, []
-    for path in places():
+    for path in candidate_folders():
         folder = Folder(path, {0, os.geteuid()})
         if not (fault := folder.unfit()):
             if refused:
@@ -218,7 +218,7 @@ def keep(name: str, data: bytes, suffix: str) -> Path | None:
         return None
 
 
-def places() -> Iterator[Path]:
+def candidate_folders() -> Iterator[Path]:
     """Yield candidate folders: $SCREW_DYNAMICS_CACHE_DIR, else screw_dynamics in $NUMBA_CACHE_DIR or $XDG_CACHE_HOME;
     ~/.cache/screw_dynamics; a folder of this user for temporary files."""
     chosen, caches = (os.environ.get("SCREW_DYNAMICS_CACHE_DIR"),

@@ -187,16 +187,16 @@ class Model:
         return self._slices(group_joints.motions)
 
     @lazy
-    def places_in_q(self) -> np.ndarray:
+    def q_indices(self) -> np.ndarray:
         """The index in q of the coordinate of each velocity (n,); -1 for those of Lie-group joints."""
-        places = np.full(self.n, -1)
+        indices = np.full(self.n, -1)
         for kind, numbers, rates in zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True):
             if kind not in group_joints.GROUPS:
-                places[rates] = numbers.start
-        return places
+                indices[rates] = numbers.start
+        return indices
 
     @lazy
-    def joint_places(self) -> np.ndarray:
+    def joint_indices(self) -> np.ndarray:
         """An array (3, 1 + joints) with a column for each joint, starting at column 1: its kind as an integer, see
         group_joints.index, its first index in q and its first velocity."""
         starts = zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True)

@@ -294,8 +294,8 @@ class ContactModel:
 
     def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
         """Return the Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
-        places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
-        found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
+        slots = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
+        found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], slots, OF_CONTACT)
         there = found[..., KEY] >= 0.0
         if there.ndim > 1 and (there[..., 1:] & ~there[..., :-1]).any():    # rows used only by other states of a batch
             order = np.argsort(~there, axis=-1, kind="stable")

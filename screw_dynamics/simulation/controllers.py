@@ -31,7 +31,7 @@ from screw_dynamics.numbers.views import as_array
 from .robot_methods import FRICTION, METHODS, OF_LINKS, used
 
 PARAMETERS = "robot", "t", "q", "qd", "tau"
-ONE, LANES, PLACES = "one state", "lanes", "one state after another"
+ONE, LANES, SEQUENTIAL = "one state", "lanes", "one state after another"
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
            "anything else give a Python function effort(t, q, qd) that returns efforts")
 
@@ -62,7 +62,7 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
     if "flat" in mark.names:
         raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "
                               f"x.ravel() or x.reshape(-1)")
-    tries = ((LANES, PLACES) if "robot" in names else (PLACES,)) if lanes else (ONE,)
+    tries = ((LANES, SEQUENTIAL) if "robot" in names else (SEQUENTIAL,)) if lanes else (ONE,)
     if not mark.names.intersection(OF_LINKS):
         frames, root = (), ""
     for form in tries:
@@ -176,7 +176,7 @@ def _adapter(jitted, form, frames, root, names):
         call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, numbers), array_at(like(), qd, shape),
              array_at(like(), tau, shape))
 
-    def by_places(memory, calls, t, q, qd, tau):
+    def sequentially(memory, calls, t, q, qd, tau):
         header = ws.header_at(memory)
         n, nq = header.coordinates, header.configuration
         t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (nq,)), array_at(lane(), qd, (n,)),
@@ -190,7 +190,7 @@ def _adapter(jitted, form, frames, root, names):
             call(memory, calls, extract(t, place), x, v, u)
             for k in range(n):
                 tau[k] = insert(tau[k], place, u[k])
-    return by_places if form == PLACES else directly
+    return sequentially if form == SEQUENTIAL else directly
 
 
 # ------------------------------------------------------------------------------------------------- errors

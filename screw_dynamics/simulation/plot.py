@@ -100,8 +100,8 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
 def _quantities(model, t, q, qd, tau):
     """Return the given quantities, each (motions, samples, numbers), for at most MOTIONS motions."""
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
-    single = model.places_in_q >= 0
-    lower[model.places_in_q[single]], upper[model.places_in_q[single]] = model.lower[single], model.upper[single]
+    single = model.q_indices >= 0
+    lower[model.q_indices[single]], upper[model.q_indices[single]] = model.lower[single], model.upper[single]
     found = [Quantity("position", ("rad", "m"), BLUE, _samples("q", q, t, model.nq), lower, upper)]
     if qd is not None:
         most = model.velocity_limit

@@ -61,7 +61,7 @@ class StepSettings:
         head.steps = head.every = 1
         joints = joint_settings_in(settings, model.n)
         joints.model_damping[:], joints.model_friction[:] = model.damping, model.friction
-        joints.place[:] = model.places_in_q
+        joints.place[:] = model.q_indices
         joints.lower[:], joints.upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         joints.least[:], joints.most[:] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
         if friction:

@@ -171,7 +171,7 @@ def test_a_system_that_loads_none_is_reported_and_llvm_loads_the_code(folder, mo
 
 def test_where_nothing_can_be_kept_kernels_are_built_in_each_process(folder, monkeypatch, caplog):
     folder.write_text("a file")
-    monkeypatch.setattr(store, "places", lambda: iter([folder]))
+    monkeypatch.setattr(store, "candidate_folders", lambda: iter([folder]))
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     assert "machine code cannot be kept" in caplog.text
 
