@@ -205,9 +205,9 @@ def write_parquet(campaign: Campaign, path: Path) -> None:
     columns = {name: column.tolist() for name, column in campaign.table.items()}
     columns["trace"] = [case.trace for case in campaign.cases]
     table = pa.table(columns)
-    said = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
+    metadata = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
     with atomic_write(path) as new:
-        pq.write_table(table.replace_schema_metadata(said), new)
+        pq.write_table(table.replace_schema_metadata(metadata), new)
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from screw_dynamics.kernel_cache.cache import KernelSpec
-from screw_dynamics.kernel_cache.store import say_once
+from screw_dynamics.kernel_cache.store import warn_once
 from screw_dynamics.numba_internals.compiler import numba_calls
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
@@ -33,8 +33,8 @@ if not PLAIN:
     try:
         from . import _calls as calls  # type: ignore[no-redef]
     except ImportError as error:
-        say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
-                 "sources, with a C compiler, builds it")
+        warn_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
+                  "sources, with a C compiler, builds it")
 
 TILE = 1 << 12          # states that are copied at once if an array cannot be read in place
 calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),

@@ -26,7 +26,7 @@ def linker() -> list[str] | None:
     try:
         chosen = shlex.split(os.environ.get("CC", ""))
     except ValueError as error:         # a quote that is not closed
-        store.say_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
+        store.warn_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
     commands = chosen, ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
@@ -49,7 +49,7 @@ def _linked(data):
     """Return the shared object that is linked from the data of an object file; None if that fails."""
     compiler = linker()
     if not compiler:
-        store.say_once("there is no C compiler: Numba is imported to load kernels")
+        store.warn_once("there is no C compiler: Numba is imported to load kernels")
         return None
     try:
         with _temporary(data) as part:
@@ -60,7 +60,7 @@ def _linked(data):
             return whole.read_bytes()
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", "").strip() or error
-        store.say_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
+        store.warn_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
         return None
 
 

@@ -61,7 +61,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     build = building.build
     monkeypatch.setattr(building, "build", lambda spec, name: built.append(spec) or build(spec, name))
     return tmp_path / "cache"

@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
     """An empty place for the cache of this test."""
     dependencies.digest(dependencies.EVERYTHING)        # whose file is none of what these tests count
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     return tmp_path / "cache"
 
 
@@ -154,7 +154,7 @@ def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
 
 
 def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     monkeypatch.setenv("CC", "'gcc -O1")
     assert building.linker() in (["cc"], ["gcc"], ["clang"])
     assert "is not a command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
