@@ -117,7 +117,7 @@ PUBLISHED = (
 # ------------------------------------------------------------------------------------------------- one robot
 @cache          # short chains serve several tables
 def operations_of(entry, column, parents, joints=REVOLUTE, floating=False):
-    """The Operations of an Entry in a column, for the robot of parents, a tuple."""
+    """The Operations of a CompiledAlgorithm in a column, for the robot of parents, a tuple."""
     model = robot(column if column in KINDS else GENERAL, parents, joints, floating)
     if column in (LOOPS, GENERAL_LOOPS):
         links, frames, target, places = (rows if column == LOOPS else rows_as_given)(model)

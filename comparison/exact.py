@@ -12,7 +12,8 @@ atan2.register(mpmath.mpf, mpmath.atan2)
 
 
 def exact(entry, read, *inputs):
-    """What the algorithm of an Entry computes for Rows and inputs of floats, each taken for the number that it is."""
+    """What the algorithm of a CompiledAlgorithm computes for Rows and inputs of floats, each taken for the number that
+    it is."""
     with mpmath.workdps(DIGITS):
         links, frames = ([map_numbers(mpmath.mpf, row) for row in rows] for rows in (read.links, read.frames))
         return entry.plain(links, *([mpmath.mpf(float(x)) for x in numbers] for numbers in inputs), frames=frames,

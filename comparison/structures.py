@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.robot import GRAVITY

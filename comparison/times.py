@@ -8,8 +8,8 @@ from benchmarks import robots
 from benchmarks.calls import Call, States
 from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
+from screw_dynamics.compiled.algorithm import LANES, NUMBER
 from screw_dynamics.compiled.calls import Workspaces, bind, ready
-from screw_dynamics.compiled.entry import LANES, NUMBER
 from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import Tables, workspace
 
@@ -86,7 +86,7 @@ def model_of(name):
 
 @cache
 def straight_lines(quantity, name):
-    """{form: the Entry of a robot's straight lines}."""
+    """{form: the CompiledAlgorithm of a robot's straight lines}."""
     return {form: straight_line(entry, *rows(model_of(name))) for form, entry in algorithms.ALL[quantity].items()}
 
 

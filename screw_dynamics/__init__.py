@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)
-    from .checks.peers import HINTS
+    from .checks.hints import HINTS
     hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
     if not name.startswith("_") and name in dir(Robot):
         hint = f"; here it is Robot.{name}"

@@ -45,8 +45,8 @@ from screw_dynamics.algorithms.time_derivatives import (
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import inputs, tiles
-from screw_dynamics.compiled.entry import NUMBER, SINGLE, kind_of
-from screw_dynamics.compiled.functions import form_of_words
+from screw_dynamics.compiled.algorithm import NUMBER, SINGLE, kind_of
+from screw_dynamics.compiled.functions import spec_of_words
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import derivatives as loop_derivatives
@@ -58,7 +58,7 @@ from screw_dynamics.constraints.contacts import touches
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store
-from screw_dynamics.kernel_cache.cache import BATCHES, Form
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec
 from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numba_internals import tested
@@ -66,10 +66,10 @@ from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven, feedback
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
 from screw_dynamics.simulation.linearization import tangent_maps
-from screw_dynamics.simulation.rollout_kernels import form_of
+from screw_dynamics.simulation.rollout_kernels import spec_of
 from screw_dynamics.simulation.step_settings import OTHER_METHODS
 from screw_dynamics.sweeps import entries as sweeps
-from screw_dynamics.sweeps.responses import form_of_responses
+from screw_dynamics.sweeps.constraint_responses import spec_of_constraint_responses
 
 # Parts, by use. Every wheel contains all of them; missing kernels are compiled at their first use. core: most methods
 # of Robot, rollouts; floating_bases: batches of core's algorithms for robots with Lie-group joints; derivatives: also
@@ -79,20 +79,20 @@ CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PREC
     "core", "floating_bases", "derivatives", "loops", "contacts", "optimal_motions", "single_precision")
 
 
-def forms(*parts: str) -> dict[str, Form]:
+def forms(*parts: str) -> dict[str, KernelSpec]:
     """Return the kernels of these parts, by name. Kernels for a single state come first, then those for batches of each
     kind of base, because similar kernels share code."""
-    return {name: form for name, (part, form) in _known().items() if part in parts}
+    return {name: spec for name, (part, spec) in _known().items() if part in parts}
 
 
 @cache
 def _known():
     """Return the part and the kernel of each name. If two parts have a kernel, the first part is returned."""
     found: dict = {}
-    for part, form in (*_of_single_states(), *_of_batches(False), *_of_batches(True)):
-        found.setdefault(form.name, (part, form))
-    for form in (*(entry.form(SINGLE) for entry in _entries()[CORE][2:]), *_transpositions(True)):
-        found[form.name] = SINGLE_PRECISION, form
+    for part, spec in (*_of_single_states(), *_of_batches(False), *_of_batches(True)):
+        found.setdefault(spec.name, (part, spec))
+    for spec in (*(entry.spec(SINGLE) for entry in _entries()[CORE][2:]), *_transpositions(True)):
+        found[spec.name] = SINGLE_PRECISION, spec
     return found
 
 
@@ -116,57 +116,57 @@ def _entries():
 
 def _transpositions(single):
     """Return the kernels that move states to lanes and back."""
-    return [tiles.form_of_transposition(to, single) for to in ("lanes", "rows")]
+    return [tiles.spec_of_transposition(to, single) for to in ("lanes", "rows")]
 
 
 def _forms(on_groups, lanes):
     """Yield (part, kernel) of kernels that exist for a single state and, on lanes, for each kind of base."""
     core, structures = FLOATING_BASES if on_groups else CORE, [Structure(shared, on_groups) for shared in (False, True)]
     for name, integrator in INTEGRATORS.items():
-        yield core if integrator.beforehand else DERIVATIVES, form_of(name, lanes, on_groups)
+        yield core if integrator.beforehand else DERIVATIVES, spec_of(name, lanes, on_groups)
     for part, entries in _entries().items():
         for entry in entries:
-            yield core if part == CORE else part, entry.of(structures[0]).form(kind_of(lanes))
-    yield core, search.form(lanes, on_groups)
+            yield core if part == CORE else part, entry.of(structures[0]).spec(kind_of(lanes))
+    yield core, search.spec(lanes, on_groups)
     for structure in structures:
         for part, of in (core, "joints"), (LOOPS, "loops"), (CONTACTS, "contacts"):
-            yield part, projection.form_of_projection(structure, of, lanes)
-    yield LOOPS, projection.form_of_closing(lanes)
-    for form in (touches.form_of_touches(lanes), *contact_calls.forms(lanes)):
-        yield CONTACTS, form
+            yield part, projection.spec_of_projection(structure, of, lanes)
+    yield LOOPS, projection.spec_of_closing(lanes)
+    for spec in (touches.spec_of_touches(lanes), *contact_calls.specs(lanes)):
+        yield CONTACTS, spec
     for integrator in LINEARIZED:
-        yield OPTIMAL_MOTIONS, feedback.form_of(integrator, lanes, on_groups)
-    for beforehand, form in forces.forms(on_groups, lanes):
-        yield core if beforehand else DERIVATIVES, form
+        yield OPTIMAL_MOTIONS, feedback.spec_of(integrator, lanes, on_groups)
+    for beforehand, spec in forces.specs(on_groups, lanes):
+        yield core if beforehand else DERIVATIVES, spec
 
 
 def _of_batches(on_groups):
     """Yield (part, kernel) for batches of robots with fixed bases, or of robots with Lie-group joints."""
     yield from _forms(on_groups, True)
     if not on_groups:
-        yield from ((CORE, form) for form in _transpositions(False))
-        yield OPTIMAL_MOTIONS, sweeps.form_of_riccati(True)
+        yield from ((CORE, spec) for spec in _transpositions(False))
+        yield OPTIMAL_MOTIONS, sweeps.spec_of_riccati(True)
 
 
 def _of_single_states():
     """Yield (part, kernel) for single states."""
     yield from _forms(False, False)
-    for form in (inputs.form_of_gathering(), configurations.form_of_integrated(), configurations.form_of_difference()):
-        yield CORE, form
-    yield DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS.form(NUMBER)
+    for spec in (inputs.spec_of_gathering(), configurations.spec_of_integrated(), configurations.spec_of_difference()):
+        yield CORE, spec
+    yield DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS.spec(NUMBER)
     for name in FIXED_STEPS:
-        yield CORE if INTEGRATORS[name].beforehand else DERIVATIVES, driven.form(name)
+        yield CORE if INTEGRATORS[name].beforehand else DERIVATIVES, driven.spec(name)
     for shared in (False, True):
-        yield CORE, hybrid_dynamics.form(shared)
-        yield LOOPS, hybrid_dynamics_of_loops.form(shared)
-    for form in (loop_derivatives.form_of_derivatives(), form_of_responses()):
-        yield LOOPS, form
-    yield CONTACTS, projection.form_of_projection(Structure(False, False), "contacts and loops", False)
-    for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps(),
-                 tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization()):
-        yield DERIVATIVES, form
-    for form in (control_along.form(), sweeps.form_of_riccati(False)):
-        yield OPTIMAL_MOTIONS, form
+        yield CORE, hybrid_dynamics.spec(shared)
+        yield LOOPS, hybrid_dynamics_of_loops.spec(shared)
+    for spec in (loop_derivatives.spec_of_derivatives(), spec_of_constraint_responses()):
+        yield LOOPS, spec
+    yield CONTACTS, projection.spec_of_projection(Structure(False, False), "contacts and loops", False)
+    for spec in (sweeps.spec_of_costates(), sweeps.spec_of_euler_costates(), sweeps.spec_of_euler_steps(),
+                 tangent_maps.spec_of_displacement(), tangent_maps.spec_of_trivialization()):
+        yield DERIVATIVES, spec
+    for spec in (control_along.spec(), sweeps.spec_of_riccati(False)):
+        yield OPTIMAL_MOTIONS, spec
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -209,7 +209,7 @@ def _end_with_parent():
 def _prepare_one(name):
     logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # the progress output already shows the compilation
     started = time.monotonic()
-    address_of(form_of_words(_known()[name][1]))
+    address_of(spec_of_words(_known()[name][1]))
     return time.monotonic() - started
 
 
@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if options.single:
         names = [name for name in names if not name.endswith(BATCHES) or name in options.names]
-    missing = [name for name in names if not is_kept(form_of_words(known[name]))]
+    missing = [name for name in names if not is_kept(spec_of_words(known[name]))]
     if options.list:
         print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")
         return 0
@@ -281,7 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar = _Bar(len(missing))
         prepare(missing, min(options.jobs, len(missing)), bar)
         bar.close()
-    lost = [name for name in missing if not is_kept(form_of_words(known[name]))]
+    lost = [name for name in missing if not is_kept(spec_of_words(known[name]))]
     if lost:
         print(f"kernels that could not be kept in {folder.path}: {len(lost)}", file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import prepare
-from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states, kernels_of
+from screw_dynamics.forces.kernels import kernels_of, spec_of_derivatives, spec_of_native, spec_of_states
 from screw_dynamics.kernel_cache import building, shared_objects
 from screw_dynamics.kernel_cache.cache import file_name
 from support.kernels import cache_with
@@ -68,7 +68,7 @@ def test_workers_end_with_a_command_that_is_killed(tmp_path):
 @pytest.mark.slow
 def test_kernels_are_compiled_in_parallel_once_and_cleared(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "cache"
-    shared_objects.address_of(prepare.form_of_words(prepare.forms("core")["potential_energy"]))     # it is there now
+    shared_objects.address_of(prepare.spec_of_words(prepare.forms("core")["potential_energy"]))     # it is there now
     for name, value in cache_with(["potential_energy"], folder).items():
         monkeypatch.setenv(name, value)
     done = run("-j", "2", *FEW)
@@ -112,16 +112,16 @@ def pushes(t, q, qd, p, tau):
 
 @pytest.mark.parametrize("on_groups", [False, True])
 def test_forces_are_prepared_as_robots_call_them(on_groups):
-    prepared = {file_name(form.compiled, form.signature) for name, form in prepare.forms(*prepare.PARTS).items()
+    prepared = {file_name(spec.compiled, spec.signature) for name, spec in prepare.forms(*prepare.PARTS).items()
                 if name.startswith("forces")}
     robot = sd.Robot.from_urdf(PATHS["ur_description/urdf/ur5_robot.urdf"], floating_base=on_groups)
     dampers = sd.forces.JointSprings((0.0,) * robot.n, (1.0,) * robot.n, (0.0,) * robot.n)
     laws = robot.total_force([sd.forces.ModelFriction(), sd.forces.ModelDamping(), dampers,
                               sd.forces.Custom(pushes)])._laws
-    called = [form_of_native(kernels_of(laws, on_groups), True), form_of_native(kernels_of(laws, True), False),
-              form_of_derivatives(kernels_of(laws, True)),
-              *(form_of_states(kernels_of(laws, True), what) for what in ("terms", "accounts", "wrenches"))]
-    assert {file_name(form.compiled, form.signature) for form in called} <= prepared
+    called = [spec_of_native(kernels_of(laws, on_groups), True), spec_of_native(kernels_of(laws, True), False),
+              spec_of_derivatives(kernels_of(laws, True)),
+              *(spec_of_states(kernels_of(laws, True), what) for what in ("terms", "accounts", "wrenches"))]
+    assert {file_name(spec.compiled, spec.signature) for spec in called} <= prepared
 
 
 @pytest.mark.parametrize("arguments, says", [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import per_pair
+from screw_dynamics.compiled.algorithm import per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, over, zero
 from screw_dynamics.screws.inertia import moved

@@ -10,7 +10,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.coriolis_matrix import Gyration, gyration, transposed_torque
 from screw_dynamics.algorithms.coriolis_matrix_in_common_frame import add_effects
-from screw_dynamics.compiled.entry import per_pair
+from screw_dynamics.compiled.algorithm import per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted

@@ -10,7 +10,7 @@ from screw_dynamics.algorithms.jacobian import add_column, put_twist
 from screw_dynamics.algorithms.kinematics import Poses, body_fixed_poses, put_pose
 from screw_dynamics.algorithms.twists import body_fixed, hybrid, mixed, spatial
 from screw_dynamics.algorithms.twists.recursion import Twists
-from screw_dynamics.compiled.entry import Target, per_frame, per_twist
+from screw_dynamics.compiled.algorithm import Target, per_frame, per_twist
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose

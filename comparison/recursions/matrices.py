@@ -13,7 +13,7 @@ from screw_dynamics.algorithms.gravity import holding_effort
 from screw_dynamics.algorithms.inverse_dynamics import classical
 from screw_dynamics.algorithms.mass_matrix import add_mass_matrix
 from screw_dynamics.algorithms.solvers import factorize_tree
-from screw_dynamics.compiled.entry import per_joint, per_pair
+from screw_dynamics.compiled.algorithm import per_joint, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Square, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero

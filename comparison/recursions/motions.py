@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.algorithms.jacobian import put_twist
-from screw_dynamics.compiled.entry import per_body_twist
+from screw_dynamics.compiled.algorithm import per_body_twist
 from screw_dynamics.numbers.values import Scalar, compiled_as, kernel, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.joint_factors import composed, motion_to_child, offset, oriented, turn, turned_back

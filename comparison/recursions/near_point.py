@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.forward_dynamics.spatial import ArticulatedBodies
 from screw_dynamics.algorithms.inverse_dynamics.newton_euler import balance
-from screw_dynamics.compiled.entry import per_joint
+from screw_dynamics.compiled.algorithm import per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, moved, square

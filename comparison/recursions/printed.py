@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import per_joint
+from screw_dynamics.compiled.algorithm import per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, over, zero
 from screw_dynamics.screws import inertia, se3, so3

@@ -1,2 +1,2 @@
-"""Dynamics algorithms, one file each: one or two loops over the bodies, and the Entry that compiles it.
+"""Dynamics algorithms, one file each: one or two loops over the bodies, and the CompiledAlgorithm that compiles it.
 May import numbers, screws, model and compiled."""

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, Target, per_twist
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
@@ -163,12 +163,15 @@ def composite_inertia(links: Link, body: CompositeInertias, frames: Frame, targe
     out[2, 0], out[2, 1], out[2, 2] = T.xz, T.yz, T.zz
 
 
-CENTER_OF_MASS = Entry(center_of_mass, CompositeInertias, "q", kernel(lambda n, b: (3,)), targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX = Entry(centroidal_momentum_matrix, CompositeInertias, "q", per_twist, targeted=True)
-CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = Entry(centroidal_momentum_matrix_derivative, CompositeInertiaRates,
-                                              "q qd", per_twist, targeted=True)
-CENTROIDAL_MOMENTUM_RATE = Entry(centroidal_momentum_rate, AcceleratedBodies, "q qd qdd", kernel(lambda n, b: (6,)),
-                                 targeted=True, on_groups=centroidal_momentum_rate_on_groups)
-COMPOSITE_INERTIA = Entry(composite_inertia, CompositeInertias, "q", kernel(lambda n, b: (6, 6)), targeted=True)
+CENTER_OF_MASS = CompiledAlgorithm(center_of_mass, CompositeInertias, "q", kernel(lambda n, b: (3,)), targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX = CompiledAlgorithm(centroidal_momentum_matrix, CompositeInertias, "q", per_twist,
+                                               targeted=True)
+CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE = CompiledAlgorithm(centroidal_momentum_matrix_derivative, CompositeInertiaRates,
+                                                          "q qd", per_twist, targeted=True)
+CENTROIDAL_MOMENTUM_RATE = CompiledAlgorithm(centroidal_momentum_rate, AcceleratedBodies, "q qd qdd",
+                                             kernel(lambda n, b: (6,)), targeted=True,
+                                             on_groups=centroidal_momentum_rate_on_groups)
+COMPOSITE_INERTIA = CompiledAlgorithm(composite_inertia, CompositeInertias, "q", kernel(lambda n, b: (6, 6)),
+                                      targeted=True)
 CENTROIDAL = (CENTER_OF_MASS, CENTROIDAL_MOMENTUM_MATRIX, CENTROIDAL_MOMENTUM_MATRIX_DERIVATIVE,
               CENTROIDAL_MOMENTUM_RATE, COMPOSITE_INERTIA)

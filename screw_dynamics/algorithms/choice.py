@@ -1,7 +1,7 @@
 """Selection of a robot's algorithms: the fastest ones by docs/comparison.md, or those of a representation."""
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 
 from . import coriolis_matrix_by_rows, mass_matrix_by_rows
 from .coriolis_matrix import CORIOLIS_MATRIX
@@ -13,15 +13,16 @@ from .mass_matrix import MASS_MATRIX
 
 
 class Choice(NamedTuple):
-    """The Entry of each selected algorithm. acceleration: forward dynamics with added inertia, for integrators."""
+    """The CompiledAlgorithm of each selected algorithm. acceleration: forward dynamics with added inertia, for
+    integrators."""
 
-    inverse_dynamics: Entry
-    coriolis_torque: Entry
-    gravity_torque: Entry
-    mass_matrix: Entry
-    coriolis_matrix: Entry
-    forward_dynamics: Entry
-    acceleration: Entry
+    inverse_dynamics: CompiledAlgorithm
+    coriolis_torque: CompiledAlgorithm
+    gravity_torque: CompiledAlgorithm
+    mass_matrix: CompiledAlgorithm
+    coriolis_matrix: CompiledAlgorithm
+    forward_dynamics: CompiledAlgorithm
+    acceleration: CompiledAlgorithm
 
 
 def choice(representation: str | None, shares_coordinates: bool, deep: bool = False) -> Choice:
@@ -40,7 +41,7 @@ def choice(representation: str | None, shares_coordinates: bool, deep: bool = Fa
     return found._replace(**mass_matrix_by_rows.BY_ROWS, **coriolis_matrix_by_rows.BY_ROWS) if deep else found
 
 
-def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:
+def candidates(representation: str | None, shares_coordinates: bool) -> list[list[CompiledAlgorithm]]:
     """Return, for each field of Choice, the candidate algorithms for straight-line code, of which the shortest is used.
 
     For forward dynamics and the Coriolis matrix the shortest one depends on the zeros of the joints, on the branches

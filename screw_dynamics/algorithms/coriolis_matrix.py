@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia
@@ -99,4 +99,4 @@ def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
             H[k[i], k[j]] += dot(momentum, Xd[j]) + torque @ X[j].angular   # ... and of q_j' on joint i
 
 
-CORIOLIS_MATRIX = Entry(coriolis_matrix, Gyrations, "q qd", per_pair, name="coriolis_matrix.body")
+CORIOLIS_MATRIX = CompiledAlgorithm(coriolis_matrix, Gyrations, "q qd", per_pair, name="coriolis_matrix.body")

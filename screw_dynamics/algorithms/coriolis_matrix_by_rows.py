@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Screws
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
@@ -72,5 +72,5 @@ def coriolis_matrix(links: Link, body: GyrationColumns, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, GyrationColumns, "q qd", per_pair, name="coriolis_matrix.rows",
-                                    rare=True)}
+BY_ROWS = {"coriolis_matrix": CompiledAlgorithm(coriolis_matrix, GyrationColumns, "q qd", per_pair,
+                                                name="coriolis_matrix.rows", rare=True)}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved
@@ -68,4 +68,4 @@ def coriolis_matrix(links: Link, body: GyrationsInCommonFrame, H: np.ndarray) ->
         B[parent[i]] += B[i]
 
 
-CORIOLIS_MATRIX_IN_COMMON_FRAME = Entry(coriolis_matrix, GyrationsInCommonFrame, "q qd", per_pair)
+CORIOLIS_MATRIX_IN_COMMON_FRAME = CompiledAlgorithm(coriolis_matrix, GyrationsInCommonFrame, "q qd", per_pair)

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, single
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, single
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.joint import pose
@@ -45,5 +45,5 @@ def potential_energy(links: Link, body: Energies, potential: np.ndarray) -> None
         potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
-KINETIC_ENERGY = Entry(kinetic_energy, Energies, "q qd", single)
-POTENTIAL_ENERGY = Entry(potential_energy, Energies, "q", single)
+KINETIC_ENERGY = CompiledAlgorithm(kinetic_energy, Energies, "q qd", single)
+POTENTIAL_ENERGY = CompiledAlgorithm(potential_energy, Energies, "q", single)

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.joint import pose
@@ -35,14 +35,14 @@ def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None
 
 # The last input is wrenches on the bodies, compiled/inputs.py. Forward dynamics is keyed by shared coordinates.
 UNDER_LOAD = {
-    "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
-    "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,
-                              name="inverse_dynamics.under_load",
-                              on_groups=inverse_on_groups(classical.inverse_dynamics)),
+    "external_torque": CompiledAlgorithm(external_torque, CarriedWrenches, "q F", per_joint),
+    "inverse_dynamics": CompiledAlgorithm(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,
+                                          name="inverse_dynamics.under_load",
+                                          on_groups=inverse_on_groups(classical.inverse_dynamics)),
 }
 _FORWARD = {False: ("forward_dynamics.under_load", hybrid.articulated_bodies, hybrid.ArticulatedBodies),
             True: ("forward_dynamics.under_load.mass_matrix", composite_bodies.composite_bodies,
                    composite_bodies.CompositeBodies)}
-FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Table, "q qd tau F", per_joint, name=name,
-                                   on_groups=forward_on_groups(algorithm))
+FORWARD_UNDER_LOAD = {shared: CompiledAlgorithm(algorithm, Table, "q qd tau F", per_joint, name=name,
+                                                on_groups=forward_on_groups(algorithm))
                       for shared, (name, algorithm, Table) in _FORWARD.items()}

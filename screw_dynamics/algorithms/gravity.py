@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.joint import pose
@@ -53,4 +53,4 @@ def gravity_torque(links: Link, body: Statics, tau: np.ndarray) -> None:
         h[p] += turned(E[i], q[i], C[i].R, h[i])
 
 
-GRAVITY_TORQUE = Entry(gravity_torque, Statics, "q", per_joint)
+GRAVITY_TORQUE = CompiledAlgorithm(gravity_torque, Statics, "q", per_joint)

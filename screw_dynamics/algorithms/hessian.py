@@ -2,7 +2,7 @@
 twists."""
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.se3 import Ad_inv, Twist, ad, inverse
@@ -54,4 +54,4 @@ def hessian(links: Link, body: JointScrews, frames: Frame, target: Target, out: 
             i = parent[i]
 
 
-HESSIAN = Entry(hessian, JointScrews, "q", kernel(lambda n, b: (6, n, n)), targeted=True, rare=True)
+HESSIAN = CompiledAlgorithm(hessian, JointScrews, "q", kernel(lambda n, b: (6, n, n)), targeted=True, rare=True)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import extends, taking
@@ -114,8 +114,8 @@ _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedB
                True: ("hybrid_dynamics.mass_matrix", composite_bodies, DrivenCompositeBodies)}
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By shared coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
-HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
-                                 on_groups=on_groups(algorithm), rare=True)
+HYBRID_DYNAMICS = {shared: CompiledAlgorithm(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
+                                             on_groups=on_groups(algorithm), rare=True)
                    for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
 LOADED = "q", "qd", "tau", "driven", "added", "F"       # inputs from compiled code
 for _, _, _Body in _ALGORITHMS.values():
@@ -139,16 +139,16 @@ def _native(name, algorithm, Table):
     return native
 
 
-def form(shares_coordinates: bool) -> Form:
+def spec(shares_coordinates: bool) -> KernelSpec:
     """Return the specialization for calls from compiled code, by Structure.shares_coordinates."""
     name, algorithm, Table = _ALGORITHMS[shares_coordinates]
-    return Form(_native(f"driven.{name}", on_groups(algorithm), ws.placed(taking(Table, LOADED))), ("intp",) * 5)
+    return KernelSpec(_native(f"driven.{name}", on_groups(algorithm), ws.placed(taking(Table, LOADED))), ("intp",) * 5)
 
 
 @cache
 def address(shares_coordinates: bool) -> int:
-    """Return the address of the compiled function of `form`.
+    """Return the address of the compiled function of `spec`.
 
     Its arguments are addresses of arrays: workspace; q (nq); inputs (INPUTS, n); external wrenches (slots, 6) on the
     bodies, in their frames; and the output, qdd and tau (2, n)."""
-    return address_of(form(shares_coordinates))
+    return address_of(spec(shares_coordinates))

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, Target, per_twist
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target, per_twist
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, zero
@@ -116,5 +116,5 @@ def jacobian_derivative(links: Link, body: JointScrews, frames: Frame, target: T
             i = parent[i]
 
 
-JACOBIAN = Entry(jacobian, JointScrews, "q", per_twist, targeted=True)
-JACOBIAN_DERIVATIVE = Entry(jacobian_derivative, JointScrews, "q qd", per_twist, targeted=True)
+JACOBIAN = CompiledAlgorithm(jacobian, JointScrews, "q", per_twist, targeted=True)
+JACOBIAN_DERIVATIVE = CompiledAlgorithm(jacobian_derivative, JointScrews, "q qd", per_twist, targeted=True)

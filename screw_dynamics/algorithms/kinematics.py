@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, Target, per_body, per_frame
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target, per_body, per_frame
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numba_internals.compiler import overload, types
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
@@ -122,6 +122,6 @@ def relative_pose(links: Link, body: Poses, frames: Frame, target: Target, matri
     put_pose(matrix, inverse(D) @ C)
 
 
-BODY_POSES = Entry(body_poses, Poses, "q", per_body, targeted=True)
-BODY_POSES_SPATIAL = Entry(body_poses_spatial, Poses, "q", per_body, targeted=True)
-FORWARD_KINEMATICS = Entry(relative_pose, Poses, "q", per_frame, targeted=True, name="forward_kinematics")
+BODY_POSES = CompiledAlgorithm(body_poses, Poses, "q", per_body, targeted=True)
+BODY_POSES_SPATIAL = CompiledAlgorithm(body_poses_spatial, Poses, "q", per_body, targeted=True)
+FORWARD_KINEMATICS = CompiledAlgorithm(relative_pose, Poses, "q", per_frame, targeted=True, name="forward_kinematics")

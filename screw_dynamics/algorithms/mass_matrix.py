@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over
 from screw_dynamics.screws.inertia import Inertia
@@ -51,4 +51,4 @@ def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, CompositeInertias, "q", per_pair)
+MASS_MATRIX = CompiledAlgorithm(mass_matrix, CompositeInertias, "q", per_pair)

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, per_pair
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_pair
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import Screws
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
@@ -57,4 +57,5 @@ def mass_matrix(links: Link, body: MomentumColumns, H: np.ndarray) -> None:
         M[parent[i]] += M[i]
 
 
-BY_ROWS = {"mass_matrix": Entry(mass_matrix, MomentumColumns, "q", per_pair, name="mass_matrix.rows", rare=True)}
+BY_ROWS = {"mass_matrix": CompiledAlgorithm(mass_matrix, MomentumColumns, "q", per_pair, name="mass_matrix.rows",
+                                            rare=True)}

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import inner, pose
@@ -56,4 +56,4 @@ def momenta(links: Link, body: Momenta, out: np.ndarray) -> None:
         W[p] += Ad_dual(C[i], W[i])
 
 
-MOMENTA = Entry(momenta, Momenta, "q qd", kernel(lambda n, b: (3, n)), rare=True)
+MOMENTA = CompiledAlgorithm(momenta, Momenta, "q qd", kernel(lambda n, b: (3, n)), rare=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import inner, pose
@@ -139,10 +139,10 @@ def add(row: np.ndarray, first: int, mass: Scalar, moment: Vec3) -> None:
     row[first + 3] += moment.z
 
 
-TORQUE_REGRESSOR = Entry(torque_regressor, RegressorScrews, "q qd qdd", per_joint_and_parameter, targeted=True,
-                         on_groups=torque_regressor_on_groups, rare=True)
-KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, RegressorScrews, "q qd", per_parameter, targeted=True,
-                                 rare=True)
-POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, RegressorScrews, "q", per_parameter, targeted=True,
-                                   rare=True)
+TORQUE_REGRESSOR = CompiledAlgorithm(torque_regressor, RegressorScrews, "q qd qdd", per_joint_and_parameter,
+                                     targeted=True, on_groups=torque_regressor_on_groups, rare=True)
+KINETIC_ENERGY_REGRESSOR = CompiledAlgorithm(kinetic_energy_regressor, RegressorScrews, "q qd", per_parameter,
+                                             targeted=True, rare=True)
+POTENTIAL_ENERGY_REGRESSOR = CompiledAlgorithm(potential_energy_regressor, RegressorScrews, "q", per_parameter,
+                                               targeted=True, rare=True)
 REGRESSORS = TORQUE_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR

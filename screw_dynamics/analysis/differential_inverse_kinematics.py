@@ -296,8 +296,8 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
         if not (gain > 0.0).all():
             raise ValueError(f"acceleration_limit must be > 0, not {checks.described(acceleration_limit)}")
     if checks.flag("limits", limits):
-        here, most = model.places_in_q >= 0, model.velocity_limit
-        x = np.where(here, q[model.places_in_q], 0.0)
+        here, most = model.q_indices >= 0, model.velocity_limit
+        x = np.where(here, q[model.q_indices], 0.0)
         upper = np.where(here, _leading(model.upper - x, dt, gain), np.inf)
         lower = np.where(here, -_leading(x - model.lower, dt, gain), -np.inf)
     lower, upper = np.clip(lower, -most, most), np.clip(upper, -most, most)

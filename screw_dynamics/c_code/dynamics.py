@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.derivatives import FORWARD_DYNAMICS_DERIVATIVES, 
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.regressor import PARAMETERS, TORQUE_REGRESSOR
 from screw_dynamics.algorithms.solvers import factorize, factorize_tree, substitute, substitute_tree
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.model.model import Model
 
 from .functions import Array, Function, Options, accelerations, at_run_time, configuration, efforts, velocities
@@ -20,12 +20,12 @@ def _choices(model: Model) -> Choice:
     return Choice(*candidates(None, model.shares_coordinates))
 
 
-def _by(entries: Sequence[Entry], own: int) -> dict[str, Way]:
+def _by(entries: Sequence[CompiledAlgorithm], own: int) -> dict[str, Way]:
     """Return {name: function that runs an entry on the first `own` inputs}."""
     return {entry.name: lambda robot, *inputs, entry=entry: [robot.run(entry, *inputs[:own])] for entry in entries}
 
 
-def _symbols(entries: Sequence[Entry]) -> dict[str, str]:
+def _symbols(entries: Sequence[CompiledAlgorithm]) -> dict[str, str]:
     return {entry.name: columns_of(entry) for entry in entries}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.compiled.tracing import TooLong
-from screw_dynamics.whole_file import write_whole
 
 from .benchmark import benchmark
 from .build_files import cmake, pkg_config
@@ -70,7 +70,7 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
             raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(root / path, text)
+        write_atomically(root / path, text)
     return [root / path for path in found]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.space import Groups
-from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from screw_dynamics.compiled.specialize import NEEDLESS, rounded
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.compiled.tracing import Operation, TooLong, Trace, Traced, arithmetic_in
@@ -153,7 +153,7 @@ class TracedRobot:
         """Return the Target of a link and a reference link."""
         return Target(self._frame_of[link], self._frame_of[reference], REPRESENTATIONS.index(representation))
 
-    def run(self, entry: Entry, *inputs: Sequence, target: Target | None = None,
+    def run(self, entry: CompiledAlgorithm, *inputs: Sequence, target: Target | None = None,
             weightless: bool = False) -> np.ndarray:
         """Return the result of an algorithm; weightless: without gravity."""
         links = list(self.links)
@@ -193,7 +193,7 @@ class Straight(NamedTuple):
     notes: Notes
 
 
-def columns_of(entry: Entry) -> str:
+def columns_of(entry: CompiledAlgorithm) -> str:
     """Return the description of the columns of an algorithm's table, which is the table's docstring; "" if it has
     none."""
     return " ".join((entry.Table.__doc__ or "").split()) if fields(entry.Table) else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.atomic_write import atomic_write
 
 from .results import REPORT, load
 
@@ -51,7 +51,7 @@ def _replay(campaign, index, path):
            False: "NOT the bits of the campaign: the scenario depends on more than its parameters and rng, or has "
                   "changed"}[found.same_bits])
     if path is not None and found.motion is not None:
-        with whole(path) as new, new.open("wb") as file:        # NumPy would add an extension to a path
+        with atomic_write(path) as new, new.open("wb") as file:        # NumPy would add an extension to a path
             np.savez(file, **_arrays(found.motion))
         print(path)
     return 3 if found.same_bits is False else 0 if found.case.passed else 1

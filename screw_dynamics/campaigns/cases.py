@@ -67,11 +67,11 @@ class Case(NamedTuple):
 
     def __str__(self):
         values = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-        said = [f"case {self.index} {'passed' if self.passed else 'failed'}: {values}"]
+        lines = [f"case {self.index} {'passed' if self.passed else 'failed'}: {values}"]
         for name, holds in self.holds.items():
             margin = self.margins[name]
-            said.append(f"  {name} {'holds' if holds else 'fails'}" + ("" if np.isnan(margin) else f", {margin:.6g}"))
-        return "\n".join([*said, *(["  " + self.error] if self.error else [])])
+            lines.append(f"  {name} {'holds' if holds else 'fails'}" + ("" if np.isnan(margin) else f", {margin:.6g}"))
+        return "\n".join([*lines, *(["  " + self.error] if self.error else [])])
 
 
 class Replay(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.lazy import lazy
-from screw_dynamics.whole_file import write_whole
 
 from . import cases, designs
 from .digests import source_of
@@ -78,7 +78,7 @@ class Plan:
             return
         folder.mkdir(parents=True, exist_ok=True)
         content = {"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}
-        write_whole(folder / FILE, pickle.dumps(content))
+        write_atomically(folder / FILE, pickle.dumps(content))
 
 
 def kept(folder: Path) -> Plan:

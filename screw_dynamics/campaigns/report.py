@@ -25,10 +25,10 @@ def page(campaign: Any) -> Page:
     """Return the page of a Campaign."""
     found, plan = Page("Campaign"), campaign.plan
     failed, (share, low, high) = campaign.failures, campaign.probability_of_failure()
-    said = f"{len(failed)} of {len(campaign)} cases failed, {share:.4g}"
+    summary = f"{len(failed)} of {len(campaign)} cases failed, {share:.4g}"
     if plan.design == "random":                 # cases of other designs are not independent
-        said += f"; the probability of failure is within {low:.4g} and {high:.4g}, with 95 % confidence"
-    found.text(f"{said}.", bool(failed))
+        summary += f"; the probability of failure is within {low:.4g} and {high:.4g}, with 95 % confidence"
+    found.text(f"{summary}.", bool(failed))
     known = {"design": plan.design, "seed": plan.seed, "scenario": plan.sources["scenario"]}
     known |= {f"parameter {p.name}": p.in_words() for p in plan.parameters}
     found.listing("\n".join(f"{name}: {value}" for name, value in known.items()))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.whole_file import whole
+from screw_dynamics.atomic_write import atomic_write
 
 from .cases import Case, Replay
 from .plan import Plan, kept
@@ -205,9 +205,9 @@ def write_parquet(campaign: Campaign, path: Path) -> None:
     columns = {name: column.tolist() for name, column in campaign.table.items()}
     columns["trace"] = [case.trace for case in campaign.cases]
     table = pa.table(columns)
-    said = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
-    with whole(path) as new:
-        pq.write_table(table.replace_schema_metadata(said), new)
+    metadata = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
+    with atomic_write(path) as new:
+        pq.write_table(table.replace_schema_metadata(metadata), new)
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

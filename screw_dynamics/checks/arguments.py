@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import peers
+from . import hints
 
 T = TypeVar("T")
 LONGEST = 300           # characters of an argument in an error message
@@ -29,7 +29,7 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
         if a.dtype.kind not in "fiub" and a.size:
             raise TypeError
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
-        raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
+        raise ValueError(f"{name} must be made of real numbers, not {hints.array_hint(x) or described(x)}") from None
     if shape and a.shape[-len(shape):] != shape:
         lead(name, a.shape, shape)                          # raises
     return a
@@ -62,7 +62,7 @@ def plain(name: str, x: Any) -> None:
                 for entry in x:
                     if isinstance(entry, kind):
                         plain(name, entry)
-    elif (names := peers.entry_names(x)) is not None:
+    elif (names := hints.entry_names(x)) is not None:
         raise ValueError(f"{name} is a {type(x).__name__} whose entries have names, {described(names)}, and are not "
                          f"taken by name here: put them in the order of the argument, and pass .to_numpy()")
 
@@ -244,7 +244,7 @@ def one_of(what: str, value: T, choices: Collection[T]) -> T:
         known = False
     if not known:
         names = [*map(str, choices)]
-        raise ValueError(f"{what} {described(value)} must be one of {', '.join(names)}{peers.name_hint(value, names)}")
+        raise ValueError(f"{what} {described(value)} must be one of {', '.join(names)}{hints.name_hint(value, names)}")
     return value
 
 

@@ -146,4 +146,4 @@ def admissible(at: Directions) -> np.ndarray:
 
 def held(at: Directions, x: np.ndarray) -> np.ndarray:
     """Return J^+ x (..., n, k), of x (..., m, k)."""
-    return at.acting @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))
+    return at.constrained @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))

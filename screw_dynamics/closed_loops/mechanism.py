@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, mjcf
-from screw_dynamics.checks.peers import WithHints, in_part
+from screw_dynamics.checks.hints import WithHints, in_part
 from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot

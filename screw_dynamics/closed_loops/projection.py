@@ -40,7 +40,7 @@ class Directions(NamedTuple):
         return self.held.sum(axis=-1)
 
     @property
-    def acting(self) -> np.ndarray:
+    def constrained(self) -> np.ndarray:
         """The constrained directions (..., n, k), with 0 in the other columns."""
         return (self.V * self.held[..., None, :])[..., :self.inverse.shape[-1]]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.sweeps.responses import responses
+from screw_dynamics.sweeps.constraint_responses import constraint_responses
 
 from .projection import LEAST, check_finite, directions
 
@@ -35,7 +35,7 @@ def response(M: np.ndarray, J: np.ndarray, most: np.ndarray | None = None, threa
     check_finite(J)
     m, n = J.shape[-2:]
     whole = m <= n and (most is None or (most >= m).all())
-    found = responses(M, J, INDEPENDENT, LEAST, threads) if whole else None
+    found = constraint_responses(M, J, INDEPENDENT, LEAST, threads) if whole else None
     if found is None:
         return _of_directions(M, directions(J, most))
     return Response(found[0], np.swapaxes(found[1], -1, -2), np.full(J.shape[:-2], m))
@@ -48,5 +48,5 @@ def _of_directions(M, at):
     N = at.V[..., first:] * ~taken[..., None, :]
     NT, others = np.swapaxes(N, -1, -2), taken[..., None] * np.eye(taken.shape[-1])
     K = N @ np.linalg.solve(NT @ M @ N + others, NT)
-    back = at.acting @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
+    back = at.constrained @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
     return Response(K, back - K @ (M @ back), at.rank)

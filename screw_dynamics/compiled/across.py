@@ -8,7 +8,7 @@ from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numb
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.structs import numba_types
 
-from .tiles import entry_pointer, first_places, put_row
+from .tiles import entry_pointer, first_elements, put_row
 
 
 def at_once(matrix: np.ndarray) -> int:
@@ -35,7 +35,7 @@ def _get_row(typing, matrix, row, first):
         load = ir.FunctionType(numba_types.VECTOR, [pointer.type, numba_types.INT, numba_types.MASK_VECTOR,
                                                     numba_types.VECTOR])
         load = cgutils.get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
-        mask = first_places(builder, builder.sub(columns, first))
+        mask = first_elements(builder, builder.sub(columns, first))
         return builder.call(load, [pointer, numba_types.INT(8), mask, ir.Constant(numba_types.VECTOR, None)])
     return numba_types.LANE(matrix, types.intp, types.intp), build
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from screw_dynamics.kernel_cache.cache import Form
-from screw_dynamics.kernel_cache.store import say_once
+from screw_dynamics.kernel_cache.cache import KernelSpec
+from screw_dynamics.kernel_cache.store import warn_once
 from screw_dynamics.numba_internals.compiler import numba_calls
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
 from screw_dynamics.screws.se3 import Wrench
 
 from . import python_calls, tiles
-from .entry import LANES, NUMBER, SINGLE, Entry
-from .inputs import form_of_gathering
+from .algorithm import LANES, NUMBER, SINGLE, CompiledAlgorithm
+from .inputs import spec_of_gathering
 from .native import address_of
 from .python_calls import CONFIGURATION, COORDINATES, WRENCHES
 from .threads import thread_count
@@ -33,8 +33,8 @@ if not PLAIN:
     try:
         from . import _calls as calls  # type: ignore[no-redef]
     except ImportError as error:
-        say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
-                 "sources, with a C compiler, builds it")
+        warn_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
+                  "sources, with a C compiler, builds it")
 
 TILE = 1 << 12          # states that are copied at once if an array cannot be read in place
 calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
@@ -43,13 +43,14 @@ calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
 
 # ------------------------------------------------------------------------------------------------- kernels
 @cache
-def kernel(form: Form, kinds: str, without_gil: bool = False) -> Any:
-    """Return the Kernel of a form whose one argument is the address of words. kinds: those of the words, see
+def kernel(spec: KernelSpec, kinds: str, without_gil: bool = False) -> Any:
+    """Return the Kernel of a KernelSpec whose one argument is the address of words. kinds: those of the words, see
     _calls.c."""
-    return calls.Kernel(address_of(form), kinds, without_gil)
+    return calls.Kernel(address_of(spec), kinds, without_gil)
 
 
-def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]) -> Any:
+def bind(entry: CompiledAlgorithm, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]
+         ) -> Any:
     """Return the BoundKernel of an algorithm for a robot, with its workspaces. shape: that of one result. Nothing is
     compiled until its first call."""
     kinds = [WRENCHES if kind is Wrench else COORDINATES for kind in fields(entry.Table)[:entry.inputs]]
@@ -64,10 +65,10 @@ def ready(bound: Any, kind: str) -> None:
     if getattr(bound, kind) == 0:
         if calls is not python_calls and kind != NUMBER:
             single = "_single" * (kind == SINGLE)
-            calls.configure(**{f"to_{what}{single}": address_of(tiles.form_of_transposition(what, kind == SINGLE))
+            calls.configure(**{f"to_{what}{single}": address_of(tiles.spec_of_transposition(what, kind == SINGLE))
                                for what in ("lanes", "rows")})
         if any(part is Wrench for part in fields(bound.entry.Table)[:bound.entry.inputs]):
-            calls.configure(gather=address_of(form_of_gathering()))
+            calls.configure(gather=address_of(spec_of_gathering()))
         setattr(bound, kind, bound.entry.address(kind))
 
 

@@ -13,7 +13,7 @@ from screw_dynamics.model.links import Frame, Links
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
 
-from .entry import Entry, Target
+from .algorithm import CompiledAlgorithm, Target
 from .specialize import traced
 from .tracing import operations_in
 
@@ -120,13 +120,13 @@ def _(x: _Absent):
     return Counting(0.0)        # a column of a value type has all of the type's numbers
 
 
-def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
+def operations(entry: CompiledAlgorithm, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False, pose_sources: Sequence[PoseSource] = ()) -> Operations:
-    """Return the Operations of an Entry's loops for a model, with its links and frames as the model packs them. A
-    product with a 0 counts as any other, unless the number is 0 in every model (Nil in the annotations of Link) or is
-    an armature that no link has: the papers' algorithms have no such term. A targeted entry requires a target. general:
-    links may have any screw and joint.Joint, and no number is known to be 0. pose_sources: those of a model with
-    Lie-group joints, which has other kernels.
+    """Return the Operations of a CompiledAlgorithm's loops for a model, with its links and frames as the model packs
+    them. A product with a 0 counts as any other, unless the number is 0 in every model (Nil in the annotations of Link)
+    or is an armature that no link has: the papers' algorithms have no such term. A targeted entry requires a target.
+    general: links may have any screw and joint.Joint, and no number is known to be 0. pose_sources: those of a model
+    with Lie-group joints, which has other kernels.
 
     Operations with a literal 0, 1 or -1 are not counted. The compiler may omit operations that have no effect within
     one pass of a loop, such as those for the lower triangle of a symmetric matrix that is never read. It also fuses
@@ -158,10 +158,10 @@ def _map(f, x):
     return type(x)(*(_map(f, part) for part in x)) if isinstance(x, tuple) else f(x)
 
 
-def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
+def straight_line_operations(entry: CompiledAlgorithm, links: Links, frames: Sequence[Frame] = (),
                              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Operations:
-    """Return the Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any
-    length. With pose_sources, the kernel is that of a robot with Lie-group joints.
+    """Return the Operations of a CompiledAlgorithm's straight-line kernel for a model, as Robot.specialize compiles it,
+    of any length. With pose_sources, the kernel is that of a robot with Lie-group joints.
 
     Operations on numbers of the model are done ahead of time, those with 0, 1 or -1 are omitted, equal ones are done
     once, and those that no result needs are omitted."""

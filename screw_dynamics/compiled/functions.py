@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, noinline, numba_arrays, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN
@@ -20,40 +20,40 @@ ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see w
 
 
 @cache
-def function(form: Form) -> Callable[..., int]:
-    """Return the function of a form, with the arrays and numbers of its signature as arguments. It returns the form's
-    integer, or 0 if the form returns nothing. If compiled, it raises TypeError for other arguments, and for arrays of
-    other dimensions, types or flags."""
+def function(spec: KernelSpec) -> Callable[..., int]:
+    """Return the function of a KernelSpec, with the arrays and numbers of its signature as arguments. It returns the
+    form's integer, or 0 if the kernel returns nothing. If compiled, it raises TypeError for other arguments, and for
+    arrays of other dimensions, types or flags."""
     if PLAIN:
-        return lambda *arguments: form.compiled(*arguments) or 0
-    kinds = "".join(KINDS.get(kind, "a") for kind in form.signature)
-    run = kernel(form_of_words(form), kinds, form.compiled.nogil)
+        return lambda *arguments: spec.compiled(*arguments) or 0
+    kinds = "".join(KINDS.get(kind, "a") for kind in spec.signature)
+    run = kernel(spec_of_words(spec), kinds, spec.compiled.nogil)
 
     def call(*arguments):
         done = run(*arguments)
         if done is None:
-            raise TypeError(f"{form.name}: takes {', '.join(map(str, form.signature))}")
+            raise TypeError(f"{spec.name}: takes {', '.join(map(str, spec.signature))}")
         return done
     return call
 
 
 @cache
-def form_of_words(form: Form) -> Form:
+def spec_of_words(spec: KernelSpec) -> KernelSpec:
     """Return the kernel that calls a function with arguments read from words: the bits of a float64, an integer, or the
     address of a VIEW. It returns REFUSED if an array does not match the signature."""
-    if form.is_native:
-        return form
-    lines = [f"words = array_at(0, address, ({len(form.signature)},))"]
-    for k, kind in enumerate(form.signature):
+    if spec.is_native:
+        return spec
+    lines = [f"words = array_at(0, address, ({len(spec.signature)},))"]
+    for k, kind in enumerate(spec.signature):
         lines += _lines(k, kind)
-    arguments = ", ".join(f"x{k}" for k in range(len(form.signature)))
+    arguments = ", ".join(f"x{k}" for k in range(len(spec.signature)))
     body = "\n        ".join([*lines, f"return integer(function({arguments}))"])
     scope = {"__name__": __name__, "array_at": array_at, "view_at": view_at, "strided": strided, "integer": integer,
              "REFUSED": REFUSED}
     exec(f"def make(function):\n    def native(address):\n        {body}\n    return native", scope)
-    native = scope["make"](noinline(form.compiled.function))        # type: ignore[operator]
-    key = form.compiled.key and f"{form.compiled.key}, {form.signature}"
-    return Form(compiled(form.name, key, form.compiled.nogil)(native), ("intp",))
+    native = scope["make"](noinline(spec.compiled.function))        # type: ignore[operator]
+    key = spec.compiled.key and f"{spec.compiled.key}, {spec.signature}"
+    return KernelSpec(compiled(spec.name, key, spec.compiled.nogil)(native), ("intp",))
 
 
 def _lines(k, kind):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numba_internals.compiler import overload, types
@@ -89,7 +89,7 @@ load_placements = load_configuration(gather_placements)
 
 
 @cache
-def form_of_gathering() -> Form:
+def spec_of_gathering() -> KernelSpec:
     """Return the kernel that adds up wrenches (count, 6) on frames, given by index. The result is the wrenches on the
     bodies that carry the frames, (6 b,), in the frames of their Links."""
     @compiled("wrenches on bodies")
@@ -106,4 +106,4 @@ def form_of_gathering() -> Form:
                 t, f = W.torque, W.force
                 F[at], F[at + 1], F[at + 2] = F[at] + t.x, F[at + 1] + t.y, F[at + 2] + t.z
                 F[at + 3], F[at + 4], F[at + 5] = F[at + 3] + f.x, F[at + 4] + f.y, F[at + 5] + f.z
-    return Form(on_bodies, ("intp",) * 5)
+    return KernelSpec(on_bodies, ("intp",) * 5)

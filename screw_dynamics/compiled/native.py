@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.cache import Form
+from screw_dynamics.kernel_cache.cache import KernelSpec
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN, null
@@ -25,9 +25,9 @@ def plain_address(function: Callable) -> int:
 
 
 @cache
-def address_of(form: Form) -> int:
-    """Return the address of the compiled function of a form, which lives as long as the process."""
-    return plain_address(form.compiled) if PLAIN else shared_objects.address_of(form)
+def address_of(spec: KernelSpec) -> int:
+    """Return the address of the compiled function of a KernelSpec, which lives as long as the process."""
+    return plain_address(spec.compiled) if PLAIN else shared_objects.address_of(spec)
 
 
 @cache

@@ -14,7 +14,7 @@ from screw_dynamics.model.group_joints import PoseSource, numbers_in_q
 from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
-from .entry import Entry, Target
+from .algorithm import CompiledAlgorithm, Target
 from .inputs import load_configuration, load_input
 from .tracing import Operation, TooLong, Trace, Traced, arithmetic_in
 
@@ -61,19 +61,19 @@ def pair(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None
 load_pairs = load_configuration(pair)
 
 
-def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
-                  pose_sources: Sequence[PoseSource] = ()) -> Entry:
-    """Return the Entry of an algorithm specialized for one model, as `shortest` does; the entry itself if `shortest`
-    returns None."""
+def straight_line(entry: CompiledAlgorithm, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
+                  pose_sources: Sequence[PoseSource] = ()) -> CompiledAlgorithm:
+    """Return the CompiledAlgorithm of an algorithm specialized for one model, as `shortest` does; the entry itself if
+    `shortest` returns None."""
     return shortest([entry], links, frames, target, pose_sources) or entry
 
 
-def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
-             target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Entry | None:
-    """Return the Entry, specialized for one model, of the algorithm with the fewest operations among several with equal
-    results. The model is given by its links, frames and, with Lie-group joints, sources of poses as the model packs
-    them. None if all kernels would be longer than LONGEST, or if one would divide by 0. Targeted entries require a
-    target."""
+def shortest(entries: Iterable[CompiledAlgorithm], links: Links, frames: Sequence[Frame] = (),
+             target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> CompiledAlgorithm | None:
+    """Return the CompiledAlgorithm, specialized for one model, of the algorithm with the fewest operations among
+    several with equal results. The model is given by its links, frames and, with Lie-group joints, sources of poses as
+    the model packs them. None if all kernels would be longer than LONGEST, or if one would divide by 0. Targeted
+    entries require a target."""
     found = []
     for entry in entries:
         try:
@@ -87,8 +87,8 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
     straight, entry = min(found, key=lambda pair: arithmetic_in(pair[0].operations))
     kernel = _kernel(lines_of(straight), entry.targeted)
     Table, load_q = (Configuration, load_pairs) if pose_sources else (Inputs, load_input)
-    return Entry(kernel, Table, " ".join(Table._fields[:entry.inputs]), entry.shape, entry.targeted,
-                 f"{entry.name}, specialized", load_q=load_q, suffix="")
+    return CompiledAlgorithm(kernel, Table, " ".join(Table._fields[:entry.inputs]), entry.shape, entry.targeted,
+                             f"{entry.name}, specialized", load_q=load_q, suffix="")
 
 
 class Straight(NamedTuple):
@@ -98,7 +98,7 @@ class Straight(NamedTuple):
     result: np.ndarray
 
 
-def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None, longest: float,
+def traced(entry: CompiledAlgorithm, links: Links, frames: Sequence[Frame], target: Target | None, longest: float,
            pose_sources: Sequence[PoseSource] = ()) -> Straight:
     """Return the Straight code of the algorithm for this model that its result needs. Raises TooLong if the kernel's
     lines, one for each operation and each number of the result, are more than `longest`."""
@@ -116,7 +116,7 @@ def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target |
     return Straight(operations, out)
 
 
-def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,
+def script(entry: CompiledAlgorithm, links: Links, frames: Sequence[Frame], target: Target | None,
            longest: float, pose_sources: Sequence[PoseSource] = ()) -> list[str]:
     """Return the lines of the kernel of `traced`."""
     return lines_of(traced(entry, links, frames, target, longest, pose_sources))
@@ -146,8 +146,8 @@ def _over_scalar(x):
 
 
 def _kernel(lines, targeted):
-    """Return the kernel of these lines, as Entry calls it, in a module named by their hash, which is the key of the
-    cache."""
+    """Return the kernel of these lines, as CompiledAlgorithm calls it, in a module named by their hash, which is the
+    key of the cache."""
     arguments = "links, body, frames, target, out" if targeted else "links, body, out"
     text = "\n    ".join([f"@optimized_alone\ndef algorithm({arguments}):", *(lines or ["pass"])])
     imports = ("from screw_dynamics.numbers.scalars import sincos, sqrt\n"

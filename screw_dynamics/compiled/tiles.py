@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat, splat_single
 from screw_dynamics.numbers.structs import numba_types
@@ -58,7 +58,7 @@ def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, c
     return builder.inttoptr(start, _part(kind).as_pointer())
 
 
-def first_places(builder: Any, count: Any) -> Any:
+def first_elements(builder: Any, count: Any) -> Any:
     """Return the mask of the first `count` of WIDTH elements."""
     count = builder.trunc(count, numba_types.INT)
     wide = ir.VectorType(numba_types.INT, WIDTH)
@@ -95,7 +95,7 @@ def _rows(typing, states, first, last, column):
     def build(context, builder, signature, args):
         kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, states).shape)
-        part, mask, read = _part(kind), first_places(builder, builder.sub(entries, column)), []
+        part, mask, read = _part(kind), first_elements(builder, builder.sub(entries, column)), []
         for place in range(lane.lanes):
             row = _earlier(builder, builder.add(first, first.type(place)), last)
             pointer = entry_pointer(context, builder, kind, states, row, column)
@@ -139,7 +139,7 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
     def build(context, builder, signature, args):
         kind, (out, row, column, numbers) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, out).shape)
-        part, mask = _part(kind), first_places(builder, builder.sub(entries, column))
+        part, mask = _part(kind), first_elements(builder, builder.sub(entries, column))
         for first in range(0, lane.lanes, WIDTH):
             some = numbers if lane is numba_types.LANE else _shuffled(builder, numbers, numbers, first, WIDTH)
             pointer = entry_pointer(context, builder, kind, out, builder.add(row, row.type(first)), column)
@@ -288,7 +288,7 @@ def _rows_at(typing, like, where, count, width):
 
 
 @cache
-def form_of_transposition(to: str, single: bool) -> Form:
+def spec_of_transposition(to: str, single: bool) -> KernelSpec:
     """Return the kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
     to: "lanes", which loads the first of `count` rows and repeats the last; or "rows", which writes as many rows as a
     lane has elements, or `count` if fewer. single: True for single precision."""
@@ -300,4 +300,4 @@ def form_of_transposition(to: str, single: bool) -> Form:
     def to_rows(rows, width, count, lanes):
         store(array_at(lane(0.0), lanes, (width,)), _rows_at(zero, rows, count, width), 0)
     function = {"lanes": to_lanes, "rows": to_rows}[to]
-    return Form(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), ("intp",) * 4)
+    return KernelSpec(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), ("intp",) * 4)

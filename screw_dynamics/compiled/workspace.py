@@ -31,7 +31,7 @@ _needs = []  # (Table, shape) of all entry points: one workspace serves all of t
 
 
 def numbers_type(ndim: int, layout: str = "C", readonly: bool = False, dtype: str = "float64") -> str:
-    """Return the name of the Numba type of an array of float64 or int64, for the signature of a Form."""
+    """Return the name of the Numba type of an array of float64 or int64, for the signature of a KernelSpec."""
     return f"Array({dtype}, {ndim}, {layout!r}, readonly={readonly})"
 
 

@@ -5,8 +5,8 @@ brakes and dry friction. All are rows of one Jacobian J, on one operator J M^-1 
   ends            relative pose and motion of the frames that a loop joins
   rows            rows of each kind of constraint: wrenches without power on its free motions               [MK] table 1
   kinematics      residual, its gradient, Jacobian and drift of all constraints                             [MD] (77)
-  shortest        minimum-norm vector with given products, also rank-deficient; least squares
-  bounded         impulses of rows within bounds, by pivoting
+  min_norm        minimum-norm vector with given products, also rank-deficient; least squares
+  box_lcp         impulses of rows within bounds, by pivoting
   cones           solver for contacts with friction and rows within bounds
   articulated     right factor of M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) a row
   mass_matrix     the same factor from the mass matrix, for joints with shared coordinates

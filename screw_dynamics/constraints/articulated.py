@@ -18,13 +18,13 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import larger, some, sqrt
 from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.halves import Half, half, twist_up, wrench_down
+from screw_dynamics.screws.cholesky import CholeskyFactor, cholesky, solve_lower, solve_upper
 from screw_dynamics.screws.inertia import square
 from screw_dynamics.screws.joint import in_place, is_free
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_entry, clear_matrix, meet, send
+from .kinematics import add_entry, clear_matrix, propagate_loop, propagate_wrenches
 from .rows import row
 from .tables import COUPLING, ConstraintTables
 
@@ -37,7 +37,7 @@ class InverseFactors(NamedTuple):
     body's origin relative to that of its parent; contribution of joint accelerations to the derivative of the twist."""
 
     root: Scalar
-    L: Half
+    L: CholeskyFactor
     v: Vec3
     a: Twist
 
@@ -60,8 +60,8 @@ def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
             A += square(along(body, k), added)
         effort += body.tau[k] * along(body, k)
         body.root[k] = null(body.u[i]) + 1.0
-    L = half(A)
-    y = wrench_down(L, effort - body.P[i])
+    L = cholesky(A)
+    y = solve_lower(L, effort - body.P[i])
     put_vector(body.u, first, y.torque)
     put_vector(body.u, first + 3, y.force)
     body.L[i] = L
@@ -73,7 +73,7 @@ def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.nda
     """Add to qdd the accelerations of the free joint whose last body is i, and fill Vd of this body; replaces
     `follow`."""
     first = i - 5
-    Vd[i] = twist_up(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
+    Vd[i] = solve_upper(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
     for k in range(first, i + 1):
         qdd[links.coordinate[k]] += dot(along(body, k), Vd[i])
 
@@ -130,7 +130,7 @@ def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray
     """Add the entry of joint i for a wrench on its body to Y (n, count). Return the wrench transmitted to the parent,
     and the parent."""
     if is_free(body.q[i]):
-        y = wrench_down(body.L[i], W)
+        y = solve_lower(body.L[i], W)
         add_entries(links, Y, i - 5, first, y.torque)
         add_entries(links, Y, i - 2, first, y.force)
         return zero(Wrench, W.force.x), links.parent[i - 5]
@@ -176,8 +176,8 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
                  ) -> None:
     """Add the rows of wrenches F (6, count) on body i and of opposite wrenches on body j to Y (n, count); see
-    `send`."""
-    send(links, body, i, j, a, b, F, at_joint, Y, to_root)
+    `propagate_wrenches`."""
+    propagate_wrenches(links, body, i, j, a, b, F, at_joint, Y, to_root)
 
 
 @kernel
@@ -190,7 +190,7 @@ def add_constraints(links: Link, body: InverseFactors, given: ConstraintTables, 
     """Add the rows of the constraints."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
-            meet(links, body, given, c, row, at_joint, Y, to_root)
+            propagate_loop(links, body, given, c, row, at_joint, Y, to_root)
     for t in range(given.terms):
         push(links, body, given.term.slot[t], given.term.ratio[t] + null(body.d[0]), Y, given.term.row[t])
 

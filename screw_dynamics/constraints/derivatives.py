@@ -10,7 +10,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.inputs import gather_placements
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of
 from screw_dynamics.numbers.lanes import WIDTH, extract
@@ -102,7 +102,7 @@ def add_to_accelerations(given: ConstraintTables, c: int, D: Pose, V: Twist, rat
 @noinline
 def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c: int, qd: np.ndarray, qdd: np.ndarray,
              multipliers: np.ndarray, of_gradient: bool, work: np.ndarray, out: np.ndarray) -> None:
-    """Add the contribution of loop c to the derivatives of a state; see form_of_derivatives."""
+    """Add the contribution of loop c to the derivatives of a state; see spec_of_derivatives."""
     n, at = len(qd), ends(links, body, given.loop, c)
     chain = chain_of(links, body, given.loop, c, at, qd, qdd, work)
     count = chain.by.shape[1]
@@ -120,8 +120,8 @@ def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-def form_of_derivatives() -> Form:
-    """Return the Form of the kernel that differentiates constraint equations.
+def spec_of_derivatives() -> KernelSpec:
+    """Return the KernelSpec of the kernel that differentiates constraint equations.
 
     For states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m) it adds the derivatives (N,
     n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, with 2 n columns, by qd.
@@ -139,10 +139,10 @@ def form_of_derivatives() -> Form:
                 if given.loop.kind[c] != COUPLING:
                     add_loop(links, body, given, c, qd[i], qdd[i], multipliers[i], of_gradient, work, out[i])
     states = (ws.read_type(2),) * 4
-    return Form(many, (ws.numbers_type(1), *states, "boolean", ws.numbers_type(1), ws.numbers_type(3)))
+    return KernelSpec(many, (ws.numbers_type(1), *states, "boolean", ws.numbers_type(1), ws.numbers_type(3)))
 
 
 @cache
 def derivatives() -> Callable:
     """Return the entry point derivatives(workspace, q, qd, qdd, multipliers, of_gradient, work, out)."""
-    return function(form_of_derivatives())
+    return function(spec_of_derivatives())

@@ -19,8 +19,8 @@ from . import articulated, mass_matrix
 from .ends import ends, relative_twist, set_in_motion
 from .entries import constrained
 from .kinematics import add_accelerations
+from .min_norm import Problem, combine, orthogonalize, orthogonalize_independent
 from .rows import row
-from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
 from .tables import COUPLING, ConstraintTables, of_constraints, of_joint_rows
 
 LEAST = 1e-3        # smallest column length that counts: a row with this entry at the lightest joint
@@ -92,7 +92,7 @@ def put_accelerations(links: Link, body: articulated.InverseFactors, given: Cons
 
 
 @kernel
-def ask(given: ConstraintTables, given_to: Problem) -> None:
+def put_constraint_targets(given: ConstraintTables, given_to: Problem) -> None:
     """Set the right-hand side of a problem such that the rows of the constraints cancel given.h."""
     for j in range(given.m):
         given_to.b[0, j] = -given.h[j]
@@ -108,7 +108,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
         the number of directions and the rank, at most `most`."""
         problem = of_constraints(given, given.most[0])
         fill_half(links, body, given, None, problem.Y)
-        ask(given, problem)
+        put_constraint_targets(given, problem)
         count, rank = orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)
         combine(problem, count)
         add_half(links, body, given, problem.x, out)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 from screw_dynamics.compiled.inputs import gather_placements, load_configuration
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null
@@ -51,12 +51,12 @@ WITH_COUPLINGS = load_configuration(fill_placements)
 class Constrained(NamedTuple):
     """An entry point, and shape(n, m, constraints) of its results."""
 
-    entry: Entry
+    entry: CompiledAlgorithm
     shape: Callable
 
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
                 load_q: Callable | None = None) -> Constrained:
-    """Return the entry point of an algorithm. load_q: loader of q; default as of Entry."""
-    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, load_q_on_groups=load_q,
-                             given=of_workspace, size=extent(shape), rare=True), shape)
+    """Return the entry point of an algorithm. load_q: loader of q; default as of CompiledAlgorithm."""
+    return Constrained(CompiledAlgorithm(algorithm, Table, inputs, per_joint, name=name, load_q_on_groups=load_q,
+                                         given=of_workspace, size=extent(shape), rare=True), shape)

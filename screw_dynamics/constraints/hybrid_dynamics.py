@@ -13,18 +13,18 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import per_joint
+from screw_dynamics.compiled.algorithm import per_joint
 from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from . import articulated, mass_matrix
-from .dynamics import LEAST, ask, put_accelerations
+from .dynamics import LEAST, put_accelerations, put_constraint_targets
 from .ends import set_in_motion
-from .shortest import Problem, combine, least_squares, orthogonalize
+from .min_norm import Problem, combine, least_squares, orthogonalize
 from .tables import ConstraintTables, constraints_in, of_joint_rows, with_joints
 
 
@@ -82,7 +82,7 @@ def algorithm(by: ModuleType) -> Callable:
         set_in_motion(links, body)
         put_accelerations(links, body, given, out[0], given.h)
         fill_half(links, body, given, of, problem.Y)
-        ask(given, problem)
+        put_constraint_targets(given, problem)
         for j in range(u):
             problem.b[0, m + j] = out[1, k[of[j]]] - out[0, k[of[j]]]
         count, _ = orthogonalize(problem, 0, 0, m, LEAST * largest, np.inf)
@@ -115,8 +115,8 @@ for _by in (articulated, mass_matrix):
     ws.reserve(taking(_by.InverseFactors, LOADED), per_joint)
 
 
-def form(shares_coordinates: bool) -> Form:
-    """Return the Form of hybrid dynamics for calls from compiled code, by Structure.shares_coordinates."""
+def spec(shares_coordinates: bool) -> KernelSpec:
+    """Return the KernelSpec of hybrid dynamics for calls from compiled code, by Structure.shares_coordinates."""
     by = mass_matrix if shares_coordinates else articulated
     hybrid_dynamics, Table = algorithm(by), ws.placed(taking(by.InverseFactors, LOADED))
 
@@ -133,11 +133,11 @@ def form(shares_coordinates: bool) -> Form:
         for k in range(n):
             results[0, k], results[1, k] = 0.0, x[1, k]
         hybrid_dynamics(links, body, constraints_in(memory, 0.0), x, results)
-    return Form(native, ("intp",) * 5)
+    return KernelSpec(native, ("intp",) * 5)
 
 
 @cache
 def address(shares_coordinates: bool) -> int:
-    """Return the address of the compiled function of `form`, for a workspace with constraints. Its arguments are those
+    """Return the address of the compiled function of `spec`, for a workspace with constraints. Its arguments are those
     of algorithms.hybrid_dynamics.address."""
-    return address_of(form(shares_coordinates))
+    return address_of(spec(shares_coordinates))

@@ -15,11 +15,11 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
-from .bounded import FREE, slowness, solve_bounded
-from .dynamics import LEAST, ask, put_rates
+from .box_lcp import FREE, slowness, solve_box_lcp
+from .dynamics import LEAST, put_constraint_targets, put_rates
 from .ends import set_in_motion
-from .shortest import Problem, combine, measure, orthogonalize
-from .tables import Box, ConstraintTables, box_of, with_joints
+from .min_norm import Problem, combine, measure, orthogonalize
+from .tables import BoxLcp, ConstraintTables, lcp_of, with_joints
 
 # Rows of the impulses on single joints: bounds of an impulse; 1 if a joint at rest before and after it stays where the
 # step began; the added inertia for forces at the end of a step; of servos with contacts, see contacts/servos.py.
@@ -42,42 +42,42 @@ def joints_that_may_act(links: Link, lower: np.ndarray, upper: np.ndarray, of: n
 
 
 @kernel
-def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, given: Problem, first: int, box: Box) -> None:
-    """Fill the bounds of the box, and the unconstrained inverse inertias of its joints."""
+def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, given: Problem, first: int, lcp: BoxLcp) -> None:
+    """Fill the bounds of the box LCP, and the unconstrained inverse inertias of its joints."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
-        box.lower[j], box.upper[j], box.size[j] = acts[LOWER, k], acts[UPPER, k], given.squares[0, first + j]
+        lcp.lower[j], lcp.upper[j], lcp.size[j] = acts[LOWER, k], acts[UPPER, k], given.squares[0, first + j]
 
 
 @kernel
-def put_operator(given: Problem, first: int, box: Box) -> None:
+def put_operator(given: Problem, first: int, lcp: BoxLcp) -> None:
     """Fill the Delassus operator of the box LCP and its free velocities."""
-    Y, u = given.Y, len(box.c)
+    Y, u = given.Y, len(lcp.c)
     for i in range(u):
-        box.c[i] = -given.b[0, first + i]
+        lcp.c[i] = -given.b[0, first + i]
         for j in range(i, u):
-            g = null(box.c[i])
+            g = null(lcp.c[i])
             for k in range(len(Y)):
                 g += Y[k, first + i] * Y[k, first + j]
-            box.G[i, j] = box.G[j, i] = g
+            lcp.G[i, j] = lcp.G[j, i] = g
 
 
 @kernel
-def add_impulses(given: Problem, first: int, box: Box) -> None:
-    """Add the changes by the impulses of the box to given.x."""
+def add_impulses(given: Problem, first: int, lcp: BoxLcp) -> None:
+    """Add the changes by the impulses of the box LCP to given.x."""
     Y = given.Y
     for i in range(len(Y)):
-        for j in range(len(box.x)):
-            given.x[i] += box.x[j] * Y[i, first + j]
+        for j in range(len(lcp.x)):
+            given.x[i] += lcp.x[j] * Y[i, first + j]
 
 
 @kernel
-def hold(links: Link, of: np.ndarray, box: Box, qd: np.ndarray) -> None:
+def hold(links: Link, of: np.ndarray, lcp: BoxLcp, qd: np.ndarray) -> None:
     """Set the velocities of joints that are held, by impulses within their bounds or by other joints, to exactly 0."""
-    slow = slowness(box)
+    slow = slowness(lcp)
     for j in range(len(of)):
         k = links.coordinate[of[j]]
-        counts = (box.side[j] == FREE) & (box.x[j] != 0.0) | (absolute(qd[k]) <= slow)
+        counts = (lcp.side[j] == FREE) & (lcp.x[j] != 0.0) | (absolute(qd[k]) <= slow)
         qd[k] = where(counts, null(qd[k]), qd[k])
 
 
@@ -90,21 +90,21 @@ def of_joints(by: ModuleType) -> Callable:
                         qd: np.ndarray) -> Scalar:
         """Change qd (n) by the joint impulses within the bounds `acts`. Return the rank of the constraints, 0."""
         of = joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
-        problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
+        problem, lcp = with_joints(given, qd[0], len(of)), lcp_of(given, qd[0], len(of))
         clear(body.tau)
         gather(links.coordinate, acts[ADDED], body.added)
         factorize(links, body, given)
         fill_joints(links, body, of, problem.Y)
         measure(problem)
-        put_bounds(links, of, acts, problem, 0, box)
+        put_bounds(links, of, acts, problem, 0, lcp)
         for j in range(len(of)):
             problem.b[0, j] = -qd[links.coordinate[of[j]]]
-        put_operator(problem, 0, box)
-        solve_bounded(box)
+        put_operator(problem, 0, lcp)
+        solve_box_lcp(lcp)
         combine(problem, 0)
-        add_impulses(problem, 0, box)
+        add_impulses(problem, 0, lcp)
         add_half(links, body, given, problem.x, qd)
-        hold(links, of, box, qd)
+        hold(links, of, lcp, qd)
         return null(most)
     return add_impulses_to
 
@@ -119,7 +119,7 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
         """Change qd (n) such that J qd = 0, and by the joint impulses within the bounds `acts`. Return the rank of the
         constraints, at most `most`."""
         m, of = given.m, joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
-        problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
+        problem, lcp = with_joints(given, qd[0], len(of)), lcp_of(given, qd[0], len(of))
         clear(body.tau)
         gather(links.coordinate, acts[ADDED], body.added)
         largest = factorize(links, body, given)
@@ -127,18 +127,18 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
         put_rates(links, body, given, given.h)
         fill_half(links, body, given, of, problem.Y)
         measure(problem)
-        put_bounds(links, of, acts, problem, m, box)
-        ask(given, problem)
+        put_bounds(links, of, acts, problem, m, lcp)
+        put_constraint_targets(given, problem)
         for j in range(len(of)):
             problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
         count, rank = orthogonalize(problem, 0, 0, m, LEAST * largest, most)
         combine(problem, count)
         if len(of) > 0:
-            put_operator(problem, m, box)
-            solve_bounded(box)
-            add_impulses(problem, m, box)
+            put_operator(problem, m, lcp)
+            solve_box_lcp(lcp)
+            add_impulses(problem, m, lcp)
         add_half(links, body, given, problem.x, qd)
         if len(of) > 0:
-            hold(links, of, box, qd)
+            hold(links, of, lcp, qd)
         return rank
     return add_impulses_to

@@ -79,25 +79,26 @@ def wrenches(F: np.ndarray, first: int) -> Wrench:
 
 
 @kernel
-def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
-         arrive: Callable) -> None:
+def propagate_loop(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callable, through: Callable,
+                   Y: np.ndarray, at_common: Callable) -> None:
     """Propagate the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches
     meet. through(links, body, i, W, Y, first) is called at each joint i and returns the transmitted wrench and its
-    body; arrive(links, body, i, W, Y, first) is called at the common body i."""
+    body; at_common(links, body, i, W, Y, first) is called at the common body i."""
     at, begin, count = ends(links, body, given.loop, c), given.loop.first[c], given.loop.count[c]
     for k in range(count):
         P = wrench(given, c, k, at.D)
         put_wrench(given.F, begin + k, Wrench(at.R @ P.torque, at.R @ P.force))
     columns = slice(begin, begin + count)
-    send(links, body, given.loop.link[c], given.loop.on[c], at.a, at.b, given.F[:, columns], through, Y[:, columns],
-         arrive)
+    propagate_wrenches(links, body, given.loop.link[c], given.loop.on[c], at.a, at.b, given.F[:, columns], through,
+                       Y[:, columns], at_common)
 
 
 @kernel
-def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.ndarray, through: Callable,
-         out: np.ndarray, arrive: Callable) -> None:
+def propagate_wrenches(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.ndarray, through: Callable,
+                       out: np.ndarray, at_common: Callable) -> None:
     """Propagate the wrenches F (6, count), in world axes, from body `link`, and their opposites from body `on`, to
-    where the branches meet, as `meet` does. a and b: vectors from the body origins to the reference point of F."""
+    where the branches meet, as `propagate_loop` does. a and b: vectors from the body origins to the reference
+    point of F."""
     for first in range(0, F.shape[1], at_once(out)):
         P, i, j = wrenches(F, first), link, on
         W, opposite = shifted_wrench(a, P), -shifted_wrench(b, P)
@@ -106,11 +107,11 @@ def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.nda
                 W, i = through(links, body, i, W, out, first)
             else:
                 opposite, j = through(links, body, j, opposite, out, first)
-        arrive(links, body, i, W + opposite, out, first)
+        at_common(links, body, i, W + opposite, out, first)
 
 
 @kernel
-def vanish(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
+def ignore_wrench(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
     """Do nothing: a wrench and its opposite cancel on a rigid body."""
 
 
@@ -127,7 +128,7 @@ def add_transpose(links: Link, body: Any, given: ConstraintTables, wrench: Calla
     """Add the matrix of `fill_transpose` to Y."""
     for c in range(given.loops):
         if given.loop.kind[c] != COUPLING:
-            meet(links, body, given, c, wrench, at_joint, Y, vanish)
+            propagate_loop(links, body, given, c, wrench, at_joint, Y, ignore_wrench)
     for t in range(given.terms):
         Y[links.coordinate[given.term.slot[t]], given.term.row[t]] += given.term.ratio[t]
 

@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.se3 import Twist, shifted_twist
 from screw_dynamics.screws.vectors import Vec3
 
-from .kinematics import add_transpose, at_joint, clear_matrix, send, vanish
+from .kinematics import add_transpose, at_joint, clear_matrix, ignore_wrench, propagate_wrenches
 from .rows import row
 from .tables import ConstraintTables, effort_column
 
@@ -84,8 +84,8 @@ def fill_joints(links: Link, body: InverseFactors, of: np.ndarray, Y: np.ndarray
 def add_opposite(links: Link, body: InverseFactors, i: int, j: int, a: Vec3, b: Vec3, F: np.ndarray, Y: np.ndarray
                  ) -> None:
     """Add the rows of wrenches F (6, count) on body i and of opposite wrenches on body j to Y (n, count); see
-    `send`."""
-    send(links, body, i, j, a, b, F, at_joint, Y, vanish)
+    `propagate_wrenches`."""
+    propagate_wrenches(links, body, i, j, a, b, F, at_joint, Y, ignore_wrench)
 
 
 @kernel

@@ -21,13 +21,13 @@ from screw_dynamics.algorithms.space import (
     without_turning,
 )
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.inputs import gather_coordinates
 from screw_dynamics.compiled.native import address_of, array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -37,14 +37,14 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
 from .contacts.motion import OF_STEPS, put_origins, with_motion
-from .contacts.search import forget
+from .contacts.search import reset_report
 from .contacts.tables import contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
 from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
-from .shortest import combine, orthogonalize
+from .min_norm import combine, orthogonalize
 from .tables import ConstraintTables, constraints_in, damped, pack, work
 
 LONGEST = 0.5           # largest step of the projection, in rad and m alike: the range in which loops are about linear
@@ -115,7 +115,7 @@ def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarra
 
 
 @kernel
-def acting(acts: np.ndarray) -> bool:
+def any_impulses(acts: np.ndarray) -> bool:
     """Return True if the impulse of any joint may be nonzero."""
     for k in range(acts.shape[1]):
         if some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
@@ -154,7 +154,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         """Project the state after a step onto the constraints, apply the impulses of stops, brakes and dry friction,
         and store the rank of the constraints for the next step. Velocities become NaN if loops do not close."""
         links, body, given, memory, space = tree
-        failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
+        failed, free, moved = null(q[0]) > 0.0, given.free, any_impulses(acts)
         if what == BEGIN:                                       # only the rank
             for k in range(len(qd)):
                 scratch[k] = qd[k]
@@ -204,7 +204,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         contacts, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
             ws.header(memory).report = (at(contacts.report) - at(memory)) // 8
-            forget(contacts)
+            reset_report(contacts)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
             factors = what == PUSHED and calls[2] != 0
@@ -264,11 +264,11 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
               "contacts and loops": partial(projecting_contacts, loops=True)}
 
 
-def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
-    """Return the Form of `project` for calls from compiled code with addresses of: workspace, the quantities to be
-    projected, functions compiled by contacts/calls.py, acts (ACTS, n), configuration and velocities at the start of the
-    step, its span (2), q and qd, and the displacement of penetrations (n). of: "joints" for trees, "loops" for robots
-    with constraints, "contacts", or "contacts and loops"."""
+def spec_of_projection(structure: Structure, of: str, lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of `project` for calls from compiled code with addresses of: workspace, the quantities to
+    be projected, functions compiled by contacts/calls.py, acts (ACTS, n), configuration and velocities at the start of
+    the step, its span (2), q and qd, and the displacement of penetrations (n). of: "joints" for trees, "loops" for
+    robots with constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
@@ -288,7 +288,7 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
                scratch_in(like(), memory))
-    return Form(native, ("intp",) * 10)
+    return KernelSpec(native, ("intp",) * 10)
 
 
 for _by in (articulated, mass_matrix):
@@ -298,7 +298,7 @@ for _by in (articulated, mass_matrix):
 @cache
 def projection_address(structure: Structure, of: str, lanes: bool) -> int:
     """Return the address of `project`."""
-    return address_of(form_of_projection(structure, of, lanes))
+    return address_of(spec_of_projection(structure, of, lanes))
 
 
 def acts_at_ends(joints: Any) -> bool:
@@ -311,9 +311,9 @@ def with_room(rows: ws.Tables) -> ws.Tables:
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
-def form_of_closing(lanes: bool) -> Form:
-    """Return the Form of `close` for calls from Python. Arguments: workspace; configurations (N, 1, nq), changed in
-    place; free (n,); tolerance; steps; norms of the remaining residuals (N, 1, 1)."""
+def spec_of_closing(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of `close` for calls from Python. Arguments: workspace; configurations (N, 1, nq), changed
+    in place; free (n,); tolerance; steps; norms of the remaining residuals (N, 1, 1)."""
     Table, like = ws.placed(ConstraintKinematics), lane if lanes else number
 
     @compiled(f"loops.close{ending(lanes, False)}", nogil=True)
@@ -327,10 +327,10 @@ def form_of_closing(lanes: bool) -> Form:
             store_rows(configurations, first, 0, q)
             store_rows(left, first, 0, size)
     numbers = ws.numbers_type(3)
-    return Form(closing_of, (ws.numbers_type(1), numbers, ws.read_type(1), "float64", "int64", numbers))
+    return KernelSpec(closing_of, (ws.numbers_type(1), numbers, ws.read_type(1), "float64", "int64", numbers))
 
 
 @cache
 def closing(lanes: bool) -> Callable:
     """Return the entry point close(memory, configurations, free, tolerance, steps, left)."""
-    return function(form_of_closing(lanes))
+    return function(spec_of_closing(lanes))

@@ -11,9 +11,9 @@ from screw_dynamics.numbers.tables import packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose, Wrench, identity
 
-from .bounded import Box
-from .bounded import Sizes as BoxSizes
-from .shortest import Problem, numbers, problem
+from .box_lcp import BoxLcp
+from .box_lcp import Sizes as LcpSizes
+from .min_norm import Problem, numbers, problem
 
 COUPLING = -1           # the kind of constraints without links; other kinds are in rows.py
 
@@ -51,16 +51,16 @@ class Term(NamedTuple):
     ratio: Scalar
 
 
-# Numbers of coordinates, rows of constraints, and scalars of problems of joints, of rows, and of a Box.
-Sizes = namedtuple("Sizes", "n m of_joints of_rows of_box")
+# Numbers of coordinates, rows of constraints, and scalars of problems of joints, of rows, and of a BoxLcp.
+Sizes = namedtuple("Sizes", "n m of_joints of_rows of_lcp")
 
 
 class ConstraintTables(NamedTuple):
     """Tables of loops, rows and terms, with at least one row each, and their numbers.
 
     Memory: wrenches F of the rows; h, a number for each row; effort and free, for each coordinate; most, the upper
-    bound of the rank; Problems of joints and of rows, and a Box for rows of joints. Rows of joints follow the m rows of
-    constraints: see with_joints."""
+    bound of the rank; Problems of joints and of rows, and a BoxLcp for rows of joints. Rows of joints follow the m rows
+    of constraints: see with_joints."""
 
     loop: Loop
     row: Row
@@ -75,7 +75,7 @@ class ConstraintTables(NamedTuple):
     most: Annotated[np.ndarray, 1]
     of_joints: Annotated[np.ndarray, "of_joints"]
     of_rows: Annotated[np.ndarray, "of_rows"]
-    of_box: Annotated[np.ndarray, "of_box"]
+    of_lcp: Annotated[np.ndarray, "of_lcp"]
 
 
 COUNTS = 3          # numbers before the tables: counts of loops, rows and terms
@@ -93,7 +93,7 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
 def sizes_of(n: int, m: int) -> Sizes:
     """Return the Sizes of m constraints of n coordinates."""
     return Sizes(n, m, max(numbers(n + m, m), numbers(n, m + n)), max(numbers(m, m), numbers(n, n)),
-                 room(Box, BoxSizes(n)))
+                 room(BoxLcp, LcpSizes(n)))
 
 
 @kernel
@@ -150,6 +150,6 @@ def of_joint_rows(given: ConstraintTables, like: Any, count: int, directions: in
 
 
 @kernel
-def box_of(given: ConstraintTables, like: Any, count: int) -> Box:
-    """Return the Box of the rows of `count` joints."""
-    return arranged(Box, like, BoxSizes(count), given.of_box, 0)
+def lcp_of(given: ConstraintTables, like: Any, count: int) -> BoxLcp:
+    """Return the BoxLcp of the rows of `count` joints."""
+    return arranged(BoxLcp, like, LcpSizes(count), given.of_lcp, 0)

@@ -156,7 +156,7 @@ def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray)
 
 @kernel
 def geometry_numbers(colliders: int) -> int:
-    """Return the memory size of a Geometry for one state, in numbers; multiply by `places` for lanes."""
+    """Return the memory size of a Geometry for one state, in numbers; multiply by the number of lanes."""
     return LOCATED * colliders
 
 

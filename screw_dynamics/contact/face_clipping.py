@@ -205,7 +205,7 @@ def offer_end(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting
 
 
 @kernel
-def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar) -> None:
+def remove_duplicates(touch: Touch, row: int, k: int, least: Scalar, near: Scalar) -> None:
     """Remove duplicates of points that are farthest in several directions, and the deepest point if another point is as
     deep."""
     around = FAR
@@ -316,5 +316,5 @@ def meet(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, face: int,
         return meet_polygon(touch, row, k, data, P, Y, Q, X, plane)
     met = meet_disc(touch, row, k, data, P, Y, Q, X, plane) if X.count == 0 else meet_polygon(
         touch, row, k, data, P, Y, Q, X, plane)
-    leave_out_twice(touch, row, k, met.least, near)
+    remove_duplicates(touch, row, k, met.least, near)
     return met

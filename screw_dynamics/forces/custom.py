@@ -8,9 +8,9 @@ from inspect import signature
 from types import FunctionType
 from typing import ClassVar
 
-from screw_dynamics.compiled.entry import number
+from screw_dynamics.compiled.algorithm import number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address, read_only
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
@@ -72,7 +72,7 @@ class Custom(Element):
         Returns
         -------
         int
-            Address of ``form_of_function``.
+            Address of ``spec_of_function``.
 
         Raises
         ------
@@ -105,14 +105,14 @@ def _address(function, of_duals, key):
         return plain_address(lambda t, q, qd, p, tau: returns_nothing(python(t=t, q=q, qd=qd, p=p, tau=tau),
                                                                       f"force {python.__qualname__}"))
     try:
-        return address_of(form_of_function(function, of_duals, key))
+        return address_of(spec_of_function(function, of_duals, key))
     except Exception as error:                          # Numba has its own errors
         raise ValueError(why_not_compiled(function, error)) from error
 
 
-def form_of_function(function: Callable, of_duals: bool, key: str | None) -> Form:
-    """Return the form native(t, q, qd, p, tau, nq, n, count) of a user-defined function on numbers or dual numbers:
-    addresses, except the time and the counts of numbers. key: the hash of the function, or None."""
+def spec_of_function(function: Callable, of_duals: bool, key: str | None) -> KernelSpec:
+    """Return the KernelSpec native(t, q, qd, p, tau, nq, n, count) of a user-defined function on numbers or dual
+    numbers: addresses, except the time and the counts of numbers. key: the hash of the function, or None."""
     like, name = no_derivatives if of_duals else number, function.__name__
 
     def call(t, q, qd, p, tau):
@@ -125,7 +125,7 @@ def form_of_function(function: Callable, of_duals: bool, key: str | None) -> For
         zero = like()
         call(t, read_only(array_at(zero, q, (nq,))), read_only(array_at(zero, qd, (n,))),
              read_only(array_at(0.0, p, (count,))), array_at(zero, tau, (n,)))
-    return Form(native, ("float64", *("intp",) * 7))
+    return KernelSpec(native, ("float64", *("intp",) * 7))
 
 
 def _call_of(function):

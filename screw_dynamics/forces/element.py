@@ -272,7 +272,7 @@ class Robot(NamedTuple):
             raise ValueError(f"{element}: joint {joint!r} does not exist{also}; the joints are "
                              f"{', '.join(model.joint_names)}")
         velocity = model.v_slices[joint].start
-        place = model.places_in_q[velocity]
+        place = model.q_indices[velocity]
         if place < 0:
             raise ValueError(f"{element}: joint {joint!r} is {model.kind_of(joint)}, not of one degree of freedom")
         return [float(velocity), float(place), float(factor)]

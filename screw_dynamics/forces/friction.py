@@ -99,7 +99,7 @@ class ModelFriction(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return a row for each velocity with damping or friction."""
         model = robot.model
-        return [[1.0, float(k), float(model.places_in_q[k]), 1.0, d, dry]
+        return [[1.0, float(k), float(model.q_indices[k]), 1.0, d, dry]
                 for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
                 if d != 0.0 or dry != 0.0]
 

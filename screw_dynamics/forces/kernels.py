@@ -7,11 +7,11 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import groups, vary
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import along, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH
@@ -148,9 +148,9 @@ def kernels_of(laws: tuple[Law, ...], on_groups: bool) -> Kernels:
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-def form_of_native(kernels: Kernels, lanes: bool) -> Form:
-    """Return the form for integrators: native(workspace, p, t, ahead, q, qd, out), all addresses except `ahead`, of
-    the numbers of one state or of lanes. At the address p is the count of numbers, and then the numbers."""
+def spec_of_native(kernels: Kernels, lanes: bool) -> KernelSpec:
+    """Return the KernelSpec for integrators: native(workspace, p, t, ahead, q, qd, out), all addresses except `ahead`,
+    of the numbers of one state or of lanes. At the address p is the count of numbers, and then the numbers."""
     terms, like = kernels.terms, lane if lanes else number
 
     @compiled(f"forces{ending(lanes, kernels.on_groups)}")
@@ -160,7 +160,7 @@ def form_of_native(kernels: Kernels, lanes: bool) -> Form:
         n, nq = head.coordinates, head.configuration
         state = State(array_at(zero_, t, (1,))[0], ahead, array_at(zero_, q, (nq,)), array_at(zero_, qd, (n,)))
         terms(memory, numbers_at(p), zero_, state, array_at(zero_, out, (TERMS, n)))
-    return Form(native, ("intp", "intp", "intp", "float64", "intp", "intp", "intp"))
+    return KernelSpec(native, ("intp", "intp", "intp", "float64", "intp", "intp", "intp"))
 
 
 @kernel
@@ -176,8 +176,8 @@ STATES = ws.numbers_type(1), ws.read_type(1), ws.read_type(1), "float64", ws.rea
 AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # number of array axes of the kernels' results for many states
 
 
-def form_of_states(kernels: Kernels, what: str) -> Form:
-    """Return the form for N states, many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out).
+def spec_of_states(kernels: Kernels, what: str) -> KernelSpec:
+    """Return the KernelSpec for N states, many(workspace, p, t (N,), ahead, q (N, nq), qd (N, n), out).
 
     what: field of Kernels, for terms (N, TERMS, n), accounts (N, ACCOUNT) or wrenches (N, slots, 6)."""
     one = getattr(kernels, what)
@@ -186,11 +186,11 @@ def form_of_states(kernels: Kernels, what: str) -> Form:
     def many(memory, p, t, ahead, q, qd, out):
         for i in range(len(t)):
             one(memory, p, 0.0, State(t[i], ahead, q[i], qd[i]), out[i])
-    return Form(many, (*STATES, ws.numbers_type(AXES[what])))
+    return KernelSpec(many, (*STATES, ws.numbers_type(AXES[what])))
 
 
-def form_of_derivatives(kernels: Kernels) -> Form:
-    """Return the form for terms and their derivatives by displacements of q along the joint twists and by qd.
+def spec_of_derivatives(kernels: Kernels) -> KernelSpec:
+    """Return the KernelSpec for terms and their derivatives by displacements of q along the joint twists and by qd.
 
     derivatives(workspace, p, t, ahead, q, qd, work, out), with out (N, TERMS, n, 1 + 2n), and memory `work` for WORK nq
     dual numbers."""
@@ -209,7 +209,7 @@ def form_of_derivatives(kernels: Kernels) -> Form:
                         out[i, row, k, 0] = value_of(found[row, k])
                         for j in range(min(WIDTH, 2 * n - first)):
                             out[i, row, k, 1 + first + j] = along(found[row, k], j)
-    return Form(many, (*STATES, ws.numbers_type(1), ws.numbers_type(4)))
+    return KernelSpec(many, (*STATES, ws.numbers_type(1), ws.numbers_type(4)))
 
 
 @kernel

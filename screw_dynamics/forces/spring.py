@@ -100,11 +100,11 @@ class JointSprings(Element):
         Raises ValueError if a shape is not (n,), a number is not finite, a stiffness or damping is negative, or
         a velocity without a coordinate has a stiffness.
         """
-        places = robot.model.places_in_q.tolist()
-        stiffness, damping, rest = (self.array(name, len(places)) for name in ("stiffness", "damping", "rest"))
+        q_indices = robot.model.q_indices.tolist()
+        stiffness, damping, rest = (self.array(name, len(q_indices)) for name in ("stiffness", "damping", "rest"))
         if min(*stiffness, *damping, 0.0) < 0.0:
             raise ValueError(f"stiffness and damping of {self} must be >= 0")
-        if any(K and place < 0 for K, place in zip(stiffness, places, strict=True)):
+        if any(K and place < 0 for K, place in zip(stiffness, q_indices, strict=True)):
             raise ValueError(f"stiffness of {self} must be 0 where a velocity has no coordinate, of Lie-group joints")
         return [[1.0, float(k), float(place), 1.0, K, D, x * (place >= 0)]
-                for k, (place, K, D, x) in enumerate(zip(places, stiffness, damping, rest, strict=True)) if K or D]
+                for k, (place, K, D, x) in enumerate(zip(q_indices, stiffness, damping, rest, strict=True)) if K or D]

@@ -15,7 +15,7 @@ from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, at
 from screw_dynamics.compiled.workspace import Tables
-from screw_dynamics.kernel_cache.cache import Form
+from screw_dynamics.kernel_cache.cache import KernelSpec
 from screw_dynamics.lazy import remade
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
@@ -25,7 +25,7 @@ from screw_dynamics.numbers.values import PLAIN
 from .custom import Custom
 from .element import KINDS, Element, Robot
 from .friction import ModelFriction
-from .kernels import WORK, form_of_derivatives, form_of_native, form_of_states, kernels_of
+from .kernels import WORK, kernels_of, spec_of_derivatives, spec_of_native, spec_of_states
 from .laws import (
     ACCOUNT,
     COORDINATE,
@@ -89,9 +89,10 @@ class Derivatives(NamedTuple):
 
 
 @lru_cache(256)
-def form_for(laws: tuple[Law, ...], on_groups: bool, form_of: Callable[..., Form], *options: Hashable) -> Form:
-    """Return a form of kernels.py, with these options, of the sum over elements of some laws."""
-    return form_of(kernels_of(laws, on_groups), *options)
+def spec_for(laws: tuple[Law, ...], on_groups: bool, spec_of: Callable[..., KernelSpec], *options: Hashable
+             ) -> KernelSpec:
+    """Return a KernelSpec of kernels.py, with these options, of the sum over elements of some laws."""
+    return spec_of(kernels_of(laws, on_groups), *options)
 
 
 class ForceSum:
@@ -146,10 +147,10 @@ class ForceSum:
         Returns
         -------
         int
-            Address of the compiled ``kernels.form_of_native``.
+            Address of the compiled ``kernels.spec_of_native``.
         """
         self._put_addresses(OF_NUMBERS)
-        return address_of(form_for(self._laws, self._model.on_groups or not lanes, form_of_native, lanes))
+        return address_of(spec_for(self._laws, self._model.on_groups or not lanes, spec_of_native, lanes))
 
     def _put_addresses(self, which):
         """Write the addresses of user-defined functions for numbers, or for dual numbers, which are compiled at their
@@ -286,7 +287,7 @@ class ForceSum:
         size = WORK * nq
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
         self._put_addresses(OF_DUALS)
-        self._run(self._on_duals, form_of_derivatives, (), t, ahead, q, qd, work, out)
+        self._run(self._on_duals, spec_of_derivatives, (), t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
 
@@ -295,12 +296,12 @@ class ForceSum:
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
         self._put_addresses(OF_NUMBERS)
-        self._run(self._on_one, form_of_states, (what,), t, ahead, q, qd, out)
+        self._run(self._on_one, spec_of_states, (what,), t, ahead, q, qd, out)
         return out.reshape(*lead, *shape)
 
-    def _run(self, workspaces, form, options, *arguments):
-        """Call the kernel of a form."""
-        run = function(form_for(self._laws, True, form, *options))
+    def _run(self, workspaces, spec, options, *arguments):
+        """Call the kernel of a KernelSpec."""
+        run = function(spec_for(self._laws, True, spec, *options))
         with workspaces.borrowed() as memory:
             try:
                 run(memory, self.p, *arguments)
@@ -388,13 +389,13 @@ def _numbers_of_place(law, row):
     return LINK * isinstance(law, LinkLaw)
 
 
-def forms(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, Form]]:
-    """Yield the forms of this package's laws.
+def specs(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, KernelSpec]]:
+    """Yield the KernelSpecs of this package's laws.
 
     With True those of balances of energy and momentum, with False those of rollouts, linear models and wrenches."""
     laws = tuple(_built_in().values())
-    yield False, form_for(laws, on_groups or not lanes, form_of_native, lanes)
+    yield False, spec_for(laws, on_groups or not lanes, spec_of_native, lanes)
     if not lanes:
         for what in ("terms", "accounts", "wrenches"):
-            yield what != "wrenches", form_for(laws, True, form_of_states, what)
-        yield False, form_for(laws, True, form_of_derivatives)
+            yield what != "wrenches", spec_for(laws, True, spec_of_states, what)
+        yield False, spec_for(laws, True, spec_of_derivatives)

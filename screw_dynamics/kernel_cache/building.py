@@ -12,7 +12,7 @@ from screw_dynamics.numba_internals import objects
 from screw_dynamics.numba_internals.compiler import types_of
 
 from . import store
-from .cache import Form
+from .cache import KernelSpec
 from .dependencies import are_as_imported
 from .levels import levels
 
@@ -26,14 +26,14 @@ def linker() -> list[str] | None:
     try:
         chosen = shlex.split(os.environ.get("CC", ""))
     except ValueError as error:         # a quote that is not closed
-        store.say_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
+        store.warn_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
     commands = chosen, ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
 
-def build(form: Form, name: str | None) -> int:
+def build(spec: KernelSpec, name: str | None) -> int:
     """Build a kernel, store it under a name if possible, and return its address."""
-    built = objects.object_of(form.compiled.function, types_of(form.signature), next(iter(levels()), None))
+    built = objects.object_of(spec.compiled.function, types_of(spec.signature), next(iter(levels()), None))
     may_keep = name is not None and are_as_imported()
     if built.is_linkable and sys.platform.startswith("linux") and (whole := _linked(built.data)):
         kept = store.keep(name, whole, store.SHARED_OBJECT) if may_keep else None
@@ -49,7 +49,7 @@ def _linked(data):
     """Return the shared object that is linked from the data of an object file; None if that fails."""
     compiler = linker()
     if not compiler:
-        store.say_once("there is no C compiler: Numba is imported to load kernels")
+        store.warn_once("there is no C compiler: Numba is imported to load kernels")
         return None
     try:
         with _temporary(data) as part:
@@ -60,7 +60,7 @@ def _linked(data):
             return whole.read_bytes()
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", "").strip() or error
-        store.say_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
+        store.warn_once(f"kernels cannot be linked, and Numba is imported to load them: {reason}")
         return None
 
 

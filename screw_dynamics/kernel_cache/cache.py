@@ -49,7 +49,7 @@ class Compiled:
         return self.key != "" or not self.function.__module__.startswith("screw_dynamics.")
 
 
-class Form(NamedTuple):
+class KernelSpec(NamedTuple):
     """A function to compile, and the types of its arguments: Numba types, or their names."""
 
     compiled: Compiled
@@ -109,8 +109,8 @@ def compiling(made: Compiled, file: str | None) -> Iterator[None]:
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", made.name, elapsed)
                 if file and made.key == "":       # users' functions are compiled at their first use
-                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand, with --parts all "
-                                   "also those that few programs need")
+                    store.warn_once("python -m screw_dynamics.prepare compiles kernels beforehand, with --parts all "
+                                    "also those that few programs need")
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def are_as_imported() -> bool:
     It uses the time of the status change: copied files may keep the time of their last edit."""
     for path in _files(store.PACKAGE):
         if os.path.exists(path) and _IMPORTED < os.stat(path).st_ctime < time.time():
-            store.say_once(f"{path} has changed since this process imported it: kernels that it compiles are not kept")
+            store.warn_once(f"{path} has changed since this process imported it: kernels that it compiles are not kept")
             return False
     return True
 

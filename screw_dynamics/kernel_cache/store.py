@@ -26,13 +26,13 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 _MAGIC = b"screw_dynamics machine code 2\n"        # ends a file, after the checksum of the data before it
 _log = logging.getLogger("screw_dynamics")
-_said: set[str] = set()
+_logged: set[str] = set()
 
 
-def say_once(text: str) -> None:
+def warn_once(text: str) -> None:
     """Log a warning at its first occurrence in this process."""
-    if text not in _said:
-        _said.add(text)
+    if text not in _logged:
+        _logged.add(text)
         _log.warning(text)
 
 
@@ -48,7 +48,7 @@ class Folder:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
                 fault = self._fault(status)
                 if fault:
-                    say_once(f"machine code in {what} is not used: {fault}")
+                    warn_once(f"machine code in {what} is not used: {fault}")
                     return None
             data, end = _parted(file.read())
             if end == hashlib.sha256(data).digest() + _MAGIC:
@@ -173,15 +173,15 @@ def installed() -> Folder:
 
 
 def own() -> Folder:
-    """Return the user's folder: the first of `places` that is trusted, made if it does not exist. The reasons for which
-    earlier ones are not used are logged once. If none is trusted, return the first, whose `read` and `write` report the
-    fault."""
+    """Return the user's folder: the first of `candidate_folders` that is trusted, made if it does not exist. The
+    reasons for which earlier ones are not used are logged once. If none is trusted, return the first, whose `read` and
+    `write` report the fault."""
     first, refused = None, []
-    for path in places():
+    for path in candidate_folders():
         folder = Folder(path, {0, os.geteuid()})
         if not (fault := folder.unfit()):
             if refused:
-                say_once(f"{'; '.join(refused)}; {path} is used instead")
+                warn_once(f"{'; '.join(refused)}; {path} is used instead")
             return folder
         first = first or folder
         refused.append(f"machine code in {path} is not used: {fault}")
@@ -203,7 +203,7 @@ def address_in(path: Path) -> int:
     try:
         return ctypes.cast(ctypes.CDLL(str(path.resolve())).kernel, ctypes.c_void_p).value or 0
     except OSError as error:
-        say_once(f"kernels in {path.parent} cannot be loaded as shared objects: {error}")
+        warn_once(f"kernels in {path.parent} cannot be loaded as shared objects: {error}")
         return 0
 
 
@@ -213,12 +213,12 @@ def keep(name: str, data: bytes, suffix: str) -> Path | None:
     try:
         return folder.write(name, data, suffix)
     except OSError as error:
-        say_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
-                 f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
+        warn_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
+                  f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
         return None
 
 
-def places() -> Iterator[Path]:
+def candidate_folders() -> Iterator[Path]:
     """Yield candidate folders: $SCREW_DYNAMICS_CACHE_DIR, else screw_dynamics in $NUMBA_CACHE_DIR or $XDG_CACHE_HOME;
     ~/.cache/screw_dynamics; a folder of this user for temporary files."""
     chosen, caches = (os.environ.get("SCREW_DYNAMICS_CACHE_DIR"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.atomic_write import atomic_write
 
 METADATA = "metadata.yaml"                      # marks a rosbag2 folder
 STORAGES = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd")
@@ -85,7 +85,7 @@ def written(address: str | os.PathLike) -> Iterator[IO[bytes]]:
     if folder := path.rpartition("/")[0]:
         fs.makedirs(folder, exist_ok=True)
     if is_local(fs):
-        with whole(path) as name, name.open("wb") as file:
+        with atomic_write(path) as name, name.open("wb") as file:
             yield file
         return
     new = f"{path}.{uuid4().hex}.new"           # not a suffix of episodes

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from screw_dynamics.analysis.identification.equations import WINDOW
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.robot import Robot
-from screw_dynamics.whole_file import write_whole
 
 from .episode import Episode
 
@@ -81,11 +81,11 @@ def _run(given) -> int:
     options |= {} if given.max_bytes is None else {"max_bytes": given.max_bytes}
     engine = {"scheduler": given.scheduler, "workers": given.workers, "timeout": given.timeout or None,
               "progress": not given.quiet}
-    said = {"logs": " ".join(given.logs), "command": given.what, "episodes": len(addresses)} | {
+    details = {"logs": " ".join(given.logs), "command": given.what, "episodes": len(addresses)} | {
         name: value for name, value in vars(given).items()
         if name not in ("logs", "what", "out", "scheduler", "workers", "timeout", "quiet") and value}
     found = episodes(addresses)
-    rows = (_identify if given.what == "identify" else _each)(given, found, options, engine, said)
+    rows = (_identify if given.what == "identify" else _each)(given, found, options, engine, details)
     failed = [row for row in rows if row["error"] is not None]
     print(f"{len(rows) - len(failed)} of {len(rows)} episodes; {given.out / 'report.html'}")
     for row in failed[:20]:
@@ -102,7 +102,7 @@ def _topic(text):
     return role, name or None
 
 
-def _each(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any], said: dict[str, Any]):
+def _each(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any], details: dict[str, Any]):
     """Process each episode by itself, write the results and the report, and return the rows."""
     from . import reports, work
     from .each_item import each
@@ -117,21 +117,22 @@ def _each(given, found: Sequence[Episode], options: dict[str, Any], engine: dict
         if given.what == "residuals":
             function, page_of, more["window"] = work.residuals_of, reports.residuals_page, given.window
     rows = each(function, items, folder, more, **engine)
-    page, done = _written(given, rows, said, more.get("robot"))
+    page, done = _written(given, rows, details, more.get("robot"))
     if done:
         page_of(page, done, folder)
     page.write(given.out / "report.html")
     return rows
 
 
-def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any], said: dict[str, Any]):
+def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any],
+              details: dict[str, Any]):
     """Identify one model from all episodes, write it and the report, and return the rows."""
     from . import reports
     from .identification import identify
     robot = _robot(given) or _described(found, options)
     result = identify([episode.address for episode in found], robot, given.out / "episodes", given.friction,
                       given.armature, given.link, given.window, velocities=given.velocities, read=options, **engine)
-    page, done = _written(given, result.rows, said, robot)
+    page, done = _written(given, result.rows, details, robot)
     numbers = {"names": list(result.found.names), "parameters": result.found.parameters.tolist(),
                "standard_deviations": result.found.standard_deviations.tolist(),
                "base_parameters": [{"combination": words, "value": float(value), "deviation": float(deviation)}
@@ -139,28 +140,28 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
                                        result.found.base.combinations, result.found.base_parameters,
                                        result.found.base_deviations, strict=True)],
                "falling_friction": result.found.falling.tolist()}
-    write_whole(given.out / "parameters.json", json.dumps(numbers, indent=1))
+    write_atomically(given.out / "parameters.json", json.dumps(numbers, indent=1))
     try:
         result.robot.to_urdf(given.out / "identified.urdf")
         unwritten = ""
     except ValueError as error:                 # a model that URDF cannot express
         (given.out / "identified.urdf").unlink(missing_ok=True)             # written by an earlier call
         unwritten = f"\nidentified.urdf is not written: {error}\n"
-    write_whole(given.out / "report.txt", f"{result}\n{unwritten}")
+    write_atomically(given.out / "report.txt", f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)
     page.write(given.out / "report.html")
     return result.rows
 
 
-def _written(given, rows, said, robot):
+def _written(given, rows, details, robot):
     """Write the summary and the provenance; return the report's first part and the rows of the successful episodes."""
     from .provenance import provenance
     from .reports import begun
     from .summary import write_summary
-    said = said | provenance(robot)
-    write_whole(given.out / "provenance.json", json.dumps(said, indent=1))
+    details = details | provenance(robot)
+    write_atomically(given.out / "provenance.json", json.dumps(details, indent=1))
     write_summary(rows, given.out)
-    return begun(f"{given.what}: {said['logs']}", rows, said)
+    return begun(f"{given.what}: {details['logs']}", rows, details)
 
 
 def _robot(given):

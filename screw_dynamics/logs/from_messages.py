@@ -36,13 +36,13 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
         try:
             chosen = roles(channels, topics, name, notes)
         except ValueError as error:
-            raise ValueError(f"{error}{_said(notes)}") from None        # for example on a truncated file
+            raise ValueError(f"{error}{_notes_text(notes)}") from None        # for example on a truncated file
         gathered, arrival = _gathered(files, allowance, chosen, notes)
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]
     if not found:
         raise ValueError(f"{name}: nothing of its joint states on {', '.join(chosen['joint_states'])} can be read"
-                         f"{_said(notes)}")
+                         f"{_notes_text(notes)}")
     table = merged(sorted(found, key=lambda stream: -len(stream.stamps)), notes, use_stamps)
     start = int(table.time[0])
     t = (table.time - start) / NS
@@ -61,7 +61,7 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
         breaks=interruptions(t, table.breaks, gap, notes), notes=notes)
 
 
-def _said(notes):
+def _notes_text(notes):
     """Return the notes on an unreadable file, as text for an error message."""
     return ": " * bool(notes) + "; ".join(f"{note.text} ({note.count})" for note in notes)
 

@@ -50,9 +50,9 @@ def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
     if not fs.isdir(path):
         return [path]
     there = sorted(file for file in fs.ls(path, detail=False) if file.endswith(STORAGES))
-    listed, said = _metadata(fs, f"{path.rstrip('/')}/{METADATA}")
-    if said:
-        notes.add("no metadata", f"{name}: {said}; the files that are there are read")
+    listed, problem = _metadata(fs, f"{path.rstrip('/')}/{METADATA}")
+    if problem:
+        notes.add("no metadata", f"{name}: {problem}; the files that are there are read")
     chosen = []
     for entry in listed:
         file = next((file for file in there if os.path.basename(file) == os.path.basename(entry)), None)

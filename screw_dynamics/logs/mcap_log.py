@@ -59,7 +59,7 @@ class McapLog:
         try:
             summary = make_reader(self._file).get_summary()
         except Exception as error:  # noqa: BLE001  of whatever stands where a summary should
-            self._notes.add("no summary", f"{self._name}: its summary cannot be read: {_said(error)}")
+            self._notes.add("no summary", f"{self._name}: its summary cannot be read: {_message_of(error)}")
             return False
         if summary is None or not summary.channels:
             return False
@@ -115,7 +115,7 @@ class McapLog:
             try:
                 record = next(records, None)
             except Exception as error:  # noqa: BLE001  of damaged bytes all can come
-                notes.add("truncated", f"{self._name}: read up to byte {at} of {self._size}: {_said(error)}")
+                notes.add("truncated", f"{self._name}: read up to byte {at} of {self._size}: {_message_of(error)}")
                 yield from self._begun_chunk(at)
                 return
             if record is None:
@@ -141,7 +141,7 @@ class McapLog:
             self._damaged(at, error, notes)
 
     def _damaged(self, at, error, notes):
-        notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
+        notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_message_of(error)}")
 
     def _begun_chunk(self, at):
         """Yield the readable records of the chunk at which the file was truncated."""
@@ -157,7 +157,7 @@ class McapLog:
             yield from _split(self._allowance.expanded(chunk.compression, chunk.data))
         except TooLarge:
             raise
-        except Exception:  # noqa: BLE001  it ends somewhere: that it is cut has been said
+        except Exception:  # noqa: BLE001  it ends somewhere: a note reports that it is cut
             return
 
     def _take(self, channel, count):
@@ -185,6 +185,6 @@ def _split(data):
             stream.read(length)
 
 
-def _said(error):
+def _message_of(error):
     """Return the message of an error, or its type's name: errors of some libraries have no message."""
     return str(error) or type(error).__name__

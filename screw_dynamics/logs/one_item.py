@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.atomic_write import atomic_write
 
 UNFINISHED = "unfinished"       # subfolder of the results for incomplete files
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
@@ -93,10 +93,10 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
     """Write a table, if any, and a row; return the row as read back from JSON."""
     if table is not None:
         target = folder / f"{name}.parquet"
-        with whole(target, folder / UNFINISHED) as path:
+        with atomic_write(target, folder / UNFINISHED) as path:
             row |= {"table": target.name, "bytes": _write_table(path, table, row)}
     text = json.dumps(row, default=_plain)
-    with whole(folder / f"{name}.json", folder / UNFINISHED) as path:
+    with atomic_write(folder / f"{name}.json", folder / UNFINISHED) as path:
         path.write_text(text)
     return json.loads(text)
 

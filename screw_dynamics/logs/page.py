@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from screw_dynamics.whole_file import write_whole
+from screw_dynamics.atomic_write import write_atomically
 
 _escape = partial(html.escape, quote=False)       # for text: quotes are kept, as in commands
 MOST = 500          # largest number of rows of a table
@@ -63,7 +63,7 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page atomically."""
-        write_whole(path, self.html())
+        write_atomically(path, self.html())
 
 
 def _cell(x):

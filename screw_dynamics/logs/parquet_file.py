@@ -87,10 +87,10 @@ def read_back(fs: Any, path: str) -> Recording:
     import pyarrow.parquet as parquet
     with opened(fs, path) as file:
         table = parquet.ParquetFile(file, page_checksum_verification=True).read()
-    said = json.loads(table.schema.metadata[KEY])
-    if said["version"] > VERSION:
-        raise ValueError(f"{path} is of version {said['version']}; this one reads up to {VERSION}")
-    joints, text = said["joints"], table.schema.metadata.get(URDF)
+    header = json.loads(table.schema.metadata[KEY])
+    if header["version"] > VERSION:
+        raise ValueError(f"{path} is of version {header['version']}; this one reads up to {VERSION}")
+    joints, text = header["joints"], table.schema.metadata.get(URDF)
 
     def columns(names):
         if not names:
@@ -105,15 +105,15 @@ def read_back(fs: Any, path: str) -> Recording:
         ends = np.cumsum((1, *widths))
         return (values[:, 0], *(values[:, a:b] for a, b in zip(ends, ends[1:], strict=False)))
 
-    base = said["base"] and Base(columns([f"base.{name}" for name in POSE]),
-                                 columns([f"base.{name}" for name in TWIST]), *said["base"])
+    base = header["base"] and Base(columns([f"base.{name}" for name in POSE]),
+                                   columns([f"base.{name}" for name in TWIST]), *header["base"])
     return Recording(
-        joints, columns(["t"])[:, 0], signals("q"), signals("qd"), signals("tau"), start=said["start"], base=base,
-        commands={field: signals(f"command.{field}") for field in said["commands"]},
-        wrenches={frame: series(f"wrench.{frame}", 6) for frame in said["wrenches"]},
-        imu={frame: series(f"imu.{frame}", 3, 3) for frame in said["imu"]},
-        description=None if text is None else text.decode(), source=said["source"], topics=said["topics"],
-        breaks=tuple(said["breaks"]), notes=Notes(said["notes"]))
+        joints, columns(["t"])[:, 0], signals("q"), signals("qd"), signals("tau"), start=header["start"], base=base,
+        commands={field: signals(f"command.{field}") for field in header["commands"]},
+        wrenches={frame: series(f"wrench.{frame}", 6) for frame in header["wrenches"]},
+        imu={frame: series(f"imu.{frame}", 3, 3) for frame in header["imu"]},
+        description=None if text is None else text.decode(), source=header["source"], topics=header["topics"],
+        breaks=tuple(header["breaks"]), notes=Notes(header["notes"]))
 
 
 def _table(recording):
@@ -148,10 +148,10 @@ def _table(recording):
     for frame, arrays in recording.imu.items():
         add_list(f"imu.{frame}", arrays, "s, rad/s (3), m/s^2 (3), in turn")
     base = recording.base
-    said = {"version": VERSION, "joints": list(recording.joints), "commands": list(recording.commands),
-            "base": base and [base.frame, base.link], "wrenches": list(recording.wrenches), "imu": list(recording.imu),
-            "breaks": list(recording.breaks), **provenance(recording)}
-    metadata = {KEY: json.dumps(said).encode()}
+    header = {"version": VERSION, "joints": list(recording.joints), "commands": list(recording.commands),
+              "base": base and [base.frame, base.link], "wrenches": list(recording.wrenches),
+              "imu": list(recording.imu), "breaks": list(recording.breaks), **provenance(recording)}
+    metadata = {KEY: json.dumps(header).encode()}
     if recording.description is not None:
         metadata[URDF] = recording.description.encode()
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata))

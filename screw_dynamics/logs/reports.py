@@ -11,7 +11,7 @@ from .page import Page
 WORST = 3       # number of episodes whose efforts are plotted
 
 
-def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]) -> tuple[Page, list[Mapping]]:
+def begun(title: str, rows: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> tuple[Page, list[Mapping]]:
     """Return a new page, and the rows of the successful episodes.
 
     The page lists the settings, the failed episodes with their errors, and the notes."""
@@ -19,10 +19,10 @@ def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]
     failed = [row for row in rows if row["error"] is not None]
     page.text(f"{len(done)} of {len(rows)} episodes; {len(failed)} failed." if failed else f"{len(rows)} episodes.",
               bool(failed))
-    models = sorted({row["model"] for row in done if row.get("model")} - {said.get("model")})
+    models = sorted({row["model"] for row in done if row.get("model")} - {details.get("model")})
     if models:                                  # described in the logs
-        said = said | {"models": ", ".join(models)}
-    page.listing("\n".join(f"{name}: {value}" for name, value in said.items()))
+        details = details | {"models": ", ".join(models)}
+    page.listing("\n".join(f"{name}: {value}" for name, value in details.items()))
     if failed:
         page.heading("Episodes that failed, and are in nothing below")
         page.table(failed, ("item", "error"))

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.atomic_write import atomic_write
 
 LONGEST = 300       # longest text in the table, in characters; the row's own file has the whole text
 
@@ -17,7 +17,7 @@ def write_summary(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row if name not in left_out))
     table = pyarrow.table({name: _column([row.get(name) for row in rows]) for name in names})
     for suffix, write in ((".parquet", pyarrow.parquet.write_table), (".csv", pyarrow.csv.write_csv)):
-        with whole(folder / f"summary{suffix}") as new:
+        with atomic_write(folder / f"summary{suffix}") as new:
             write(table, new)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.checks.peers import array_hint
+from screw_dynamics.checks.hints import array_hint
 from screw_dynamics.screws import arrays
 
 from . import inertial_parameters

@@ -139,8 +139,8 @@ class Model:
     @property
     def digest(self) -> str:
         """A hash of all data of the model except its warnings; equal in all processes for equal models."""
-        return hashlib.sha256("\n".join(_said([getattr(self, x.name) for x in fields(self) if x.name != "warnings"]))
-                              .encode()).hexdigest()
+        values = [getattr(self, x.name) for x in fields(self) if x.name != "warnings"]
+        return hashlib.sha256("\n".join(_canonical(values)).encode()).hexdigest()
 
     def kind_of(self, joint: str) -> str:
         """Return the kind of a joint.
@@ -187,16 +187,16 @@ class Model:
         return self._slices(group_joints.motions)
 
     @lazy
-    def places_in_q(self) -> np.ndarray:
+    def q_indices(self) -> np.ndarray:
         """The index in q of the coordinate of each velocity (n,); -1 for those of Lie-group joints."""
-        places = np.full(self.n, -1)
+        indices = np.full(self.n, -1)
         for kind, numbers, rates in zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True):
             if kind not in group_joints.GROUPS:
-                places[rates] = numbers.start
-        return places
+                indices[rates] = numbers.start
+        return indices
 
     @lazy
-    def joint_places(self) -> np.ndarray:
+    def joint_indices(self) -> np.ndarray:
         """An array (3, 1 + joints) with a column for each joint, starting at column 1: its kind as an integer, see
         group_joints.index, its first index in q and its first velocity."""
         starts = zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True)
@@ -528,18 +528,18 @@ def _refuse(self, name, *value):
 Model.__setattr__ = Model.__delattr__ = _refuse         # type: ignore[method-assign]    # dataclass() allows it here alone
 
 
-def _said(x: Any) -> Iterator[str]:
+def _canonical(x: Any) -> Iterator[str]:
     """Yield the text of a value in pieces: arrays by their bytes, mappings in the order of their keys."""
     yield type(x).__name__ if not isinstance(x, Mapping) else "mapping"
     if isinstance(x, np.ndarray):
         yield f"{x.dtype.str} {x.shape} {np.ascontiguousarray(x).tobytes().hex()}"
     elif isinstance(x, Mapping):
-        yield from _said(sorted(x.items()))
+        yield from _canonical(sorted(x.items()))
     elif isinstance(x, (list, tuple)):
         for each in x:
-            yield from _said(each)
+            yield from _canonical(each)
         yield "end"
     elif is_dataclass(x):
-        yield from _said([getattr(x, own.name) for own in fields(x)])
+        yield from _canonical([getattr(x, own.name) for own in fields(x)])
     else:
         yield repr(x)

@@ -65,7 +65,7 @@ def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
     return tuple(found)
 
 
-def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
+def coordinate_indices(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices in q and in the velocities of the joints of one degree of freedom."""
     joints = coordinate_joints(model)
     in_q, in_v = (np.array([where[joint].start for joint in joints], dtype=np.intp)
@@ -75,4 +75,4 @@ def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 def without_joints(model: Model) -> np.ndarray:
     """Return the indices of all other velocities: of a floating base and of multi-DoF joints."""
-    return np.setdiff1d(np.arange(model.n), places(model)[1])
+    return np.setdiff1d(np.arange(model.n), coordinate_indices(model)[1])

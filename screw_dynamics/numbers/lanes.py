@@ -128,11 +128,11 @@ def _insert(typing, lane, k, x):
 
 def _splat_of(name):
     @intrinsic
-    def in_all_places(typing, x):
+    def broadcast(typing, x):
         lane = getattr(numba_types, name)
         return lane(x), lambda context, builder, signature, args: numba_types.broadcast(
             context, builder, lane, signature.args[0], args[0])
-    return in_all_places
+    return broadcast
 
 
 _splat, _splat_single = _splat_of("LANE"), _splat_of("SINGLE")

@@ -31,7 +31,7 @@ class Screws:
 MATRICES = Square, Screws
 IF_GIVEN = "if given"
 Kind = TypeVar("Kind")
-# In annotations of a table: an optional input of an Entry. If absent it is 0, without memory or operations.
+# In annotations of a table: an optional input of a CompiledAlgorithm. If absent it is 0, without memory or operations.
 IfGiven = Annotated[Kind, IF_GIVEN]
 
 

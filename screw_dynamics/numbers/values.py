@@ -2,8 +2,8 @@
 
 A value is a NamedTuple of numbers or of other values. Its functions and operators remain ordinary Python: `kernel`
 returns its function unchanged, and registers it with Numba, which compiles it when compiled code calls it. Plain mode
-needs no switch: a kernel called from Python accepts any numbers, and only functions of Entry are machine code. Without
-Numba's JIT these, too, are plain Python: every construct of compiled code also has a meaning in Python.
+needs no switch: a kernel called from Python accepts any numbers, and only functions of CompiledAlgorithm are machine
+code. Without Numba's JIT these, too, are plain Python: every construct of compiled code also has a meaning in Python.
 
 Only this file and tables.py use Numba's extension interface for value types."""
 import operator

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.threads import thread_count
-from screw_dynamics.constraints.bounded import FREE
+from screw_dynamics.constraints.box_lcp import FREE
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded

@@ -41,8 +41,8 @@ def entries_of(model: Any, motion: Motion) -> np.ndarray:
     (q, qd, u), n = motion, motion.qd.shape[-1]
     z = np.zeros((*q.shape[:2], padded(2 * n + u.shape[-1])))
     if model.on_groups:
-        single = np.flatnonzero(model.places_in_q >= 0)
-        z[..., single] = q[..., model.places_in_q[single]]
+        single = np.flatnonzero(model.q_indices >= 0)
+        z[..., single] = q[..., model.q_indices[single]]
     else:
         z[..., :n] = q
     z[..., n:2 * n], z[:, :-1, 2 * n:2 * n + u.shape[-1]] = qd, u
@@ -59,10 +59,10 @@ def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N:
                       np.full((P, N + 1, n), x), np.full((P, N, m), x)) for x in (0.0, 1.0)]
     z, changed = (entries_of(robot.model, motion) for motion in motions)
     for cost in costs:
-        places = cost.quantity.entries(robot, driven)
-        mine, others = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        entries = cost.quantity.entries(robot, driven)
+        mine, others = np.flatnonzero(entries >= 0), np.flatnonzero(entries < 0)
         if len(others):
-            left.append(cost if len(others) == len(places) else cost._replace(
+            left.append(cost if len(others) == len(entries) else cost._replace(
                 rows=others, weight=cost.weight[others], labels=tuple(cost.labels[row] for row in others)))
         if not len(mine):
             continue
@@ -71,7 +71,7 @@ def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N:
             u[:, cost.some] if cost.quantity.has_effort else None, cost.which, driven, dynamics.threads, lead=lead,
             problems=np.arange(P)), False).r[..., mine] for q, qd, u in motions)
         # D (z - a)^2 + W (z - b)^2 = (D + W) (z - (D a + W b) / (D + W))^2 + D W / (D + W) (a - b)^2
-        here, W = (slice(None), cost.which[:, None], places[mine]), cost.weight[mine]       # type: ignore[index]
+        here, W = (slice(None), cost.which[:, None], entries[mine]), cost.weight[mine]       # type: ignore[index]
         if not (np.abs(after - r - (changed[here] - z[here])) <= SAME * (1.0 + np.abs(r))).all():
             raise ValueError(f"{type(cost.quantity).__name__}.entries says that numbers are entries of (q, qd, tau), "
                              "less targets, which they are not: a class with other numbers must say so there")

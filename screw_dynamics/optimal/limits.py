@@ -17,7 +17,7 @@ from .terms import Limit, ordered
 def limits_of_model(robot: Any) -> Iterator[Limit]:
     """Yield the limits of positions and velocities of a Robot's model."""
     model = robot.model
-    single = np.flatnonzero(model.places_in_q >= 0)
+    single = np.flatnonzero(model.q_indices >= 0)
     lower, upper = model.lower[single], model.upper[single]
     names = [joint for joint, where in model.v_slices.items() if where.start in single]
     some = [k for k in range(len(single)) if lower[k] > -np.inf or upper[k] < np.inf]

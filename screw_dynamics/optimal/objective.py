@@ -103,7 +103,7 @@ class Objective:
                          + ((limit.lower == limit.upper) & (d == limit.upper)))
         return found
 
-    def renew(self, motion: Motion, which: np.ndarray) -> None:
+    def update_multipliers(self, motion: Motion, which: np.ndarray) -> None:
         """Update the multipliers from the motions `which`."""
         for limit, y in zip(self.limits, self.y, strict=True):
             e = self._excess(limit, self.values(limit, motion, which), y[which], which)

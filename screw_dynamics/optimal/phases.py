@@ -54,7 +54,7 @@ class TreePhase:
 
     def total(self) -> Any:
         """Return the sum of the force elements of the steps."""
-        return self.rollouts.stepped(self.steps.forces, self.steps.friction)
+        return self.rollouts.step_forces(self.steps.forces, self.steps.friction)
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the velocities after states (k, ...) enter the phase."""

@@ -248,7 +248,7 @@ class Configuration(Quantity):
 
         They are -1 for other joints, and for all if the target is a function of time.
         """
-        return np.where((robot.model.places_in_q >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
+        return np.where((robot.model.q_indices >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the configuration relative to the target at nodes.
@@ -277,7 +277,7 @@ class JointPosition(Quantity):
 
     def _where(self, robot):
         model = robot.model
-        single = [k for k, m in enumerate(model.places_in_q) if m >= 0]
+        single = [k for k, m in enumerate(model.q_indices) if m >= 0]
         if self.joints is None:
             return np.array(single, dtype=int)
         if isinstance(self.joints, str) or not isinstance(self.joints, Iterable):
@@ -316,7 +316,7 @@ class JointPosition(Quantity):
         Numbers (..., k, size), rad or m, with the derivative by q.
         """
         where = self._where(robot)
-        r = nodes.q[..., robot.model.places_in_q[where]]
+        r = nodes.q[..., robot.model.q_indices[where]]
         if np.array_equal(where, np.arange(robot.n)):
             return Value(r, {"q": None})
         return Value(r, {"q": np.broadcast_to(np.eye(robot.n)[where], (*r.shape, robot.n))} if derivatives else {})

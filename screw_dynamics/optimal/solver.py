@@ -270,7 +270,7 @@ class Solver:
         every = np.arange(len(self.at.cost))
         for _ in range(iterations):
             self._iterate(every)
-        self.objective.renew(self.at.motion, every)
+        self.objective.update_multipliers(self.at.motion, every)
         return self.motion(False)
 
     def _iterate(self, which):
@@ -305,7 +305,7 @@ class Solver:
             self.stopped[k] = CONVERGED
             return
         exact[k] = max(0.1 * exact[k], self.tolerance)
-        self.objective.renew(motion, one)
+        self.objective.update_multipliers(motion, one)
         if violation > max(0.25 * worst[k], self.limit_tolerance):
             self.objective.penalty[k] *= GROWTH
             if self.objective.penalty[k] > HIGHEST:

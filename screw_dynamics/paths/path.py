@@ -150,8 +150,8 @@ class Path:
         s, model = self._inside(s), self.robot.model
         numbers = [np.asarray(self._numbers(s, order), dtype=float) for order in range(4)]
         first, second = configuration_space.velocities(model, *numbers[:3])
-        third, single = np.zeros_like(first), model.places_in_q >= 0
-        third[..., single] = numbers[3][..., model.places_in_q[single]]
+        third, single = np.zeros_like(first), model.q_indices >= 0
+        third[..., single] = numbers[3][..., model.q_indices[single]]
         q = configuration_space.normalized(model, numbers[0]) if model.on_groups else numbers[0]
         return Derivatives(q, first, second, third)
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from screw_dynamics.compiled.calls import Workspaces, bind, evaluate
-from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.forces import Element
 from screw_dynamics.foreign_arrays import any_foreign
@@ -39,14 +39,14 @@ class Evaluation:
         self.tables = Tables(model.links(self.gravity), model.frame_rows(self.gravity), self.n, self.nq,
                            model.all_pose_sources(self.gravity), names=self._frame)
         self._memory, self._on_lanes = workspace(self.tables), Workspaces(self.tables)
-        self._bound: dict[Entry, Any] = {}
+        self._bound: dict[CompiledAlgorithm, Any] = {}
 
-    def _of(self, entry: Entry) -> Any:
+    def _of(self, entry: CompiledAlgorithm) -> Any:
         """Return the BoundKernel of an algorithm for this robot."""
         return self._bind(entry.of(self.model.structure))
 
-    def _bind(self, entry: Entry) -> Any:
-        """Return the BoundKernel of an Entry for robots of this structure."""
+    def _bind(self, entry: CompiledAlgorithm) -> Any:
+        """Return the BoundKernel of a CompiledAlgorithm for robots of this structure."""
         if entry not in self._bound:
             shape = entry.shape(self.n, self._bodies)
             self._bound[entry] = bind(entry, self.tables, self._memory, self._on_lanes, shape)
@@ -78,7 +78,7 @@ class Evaluation:
         return any_foreign((*inputs, *loads.values()))
 
     def _entry_on(self, *arguments):
-        """Evaluate an Entry on Dask or xarray arrays."""
+        """Evaluate a CompiledAlgorithm on Dask or xarray arrays."""
         from .on_foreign_arrays import entry_on  # when there are such
         return entry_on(self, *arguments)
 

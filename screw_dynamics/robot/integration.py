@@ -15,8 +15,8 @@ from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
-from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.simulation.force_elements import all_elements
 from screw_dynamics.simulation.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
 from screw_dynamics.simulation.springs import Springs
 
@@ -32,7 +32,7 @@ class Integration(Evaluation):
     """Methods for motions in time."""
 
     _algorithms: Choice     # those of the robot
-    _steps: dict            # by options: Entry for one state, and settings
+    _steps: dict            # by options: CompiledAlgorithm for one state, and settings
 
     @lazy
     def rollouts(self) -> Rollouts:
@@ -313,7 +313,7 @@ class Integration(Evaluation):
         ValueError
             If an element does not fit the robot. The error names it.
         """
-        elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
+        elements = all_elements(self.model, elements_of(forces), checks.flag("friction", friction), springs)
         return ForceSum(self.model, self.tables, elements)
 
     def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
@@ -461,7 +461,7 @@ class Integration(Evaluation):
                 one, settings, memory = self._steps[key]
                 done = one(memory, settings, q, qd, effort, None, here, rate, dt)
                 if done > 2:
-                    self.rollouts.tell_limits(here[None])
+                    self.rollouts.warn_of_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is rejected below

@@ -9,7 +9,7 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.model import Model
 
 from .evaluation import Evaluation, Out, Threads

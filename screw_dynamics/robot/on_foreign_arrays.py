@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.compiled import entry as shapes
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled import algorithm as shapes
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.foreign_arrays import Axis, mapped
 from screw_dynamics.model.floating_base import velocity_names
 
 TWIST = "wx", "wy", "wz", "vx", "vy", "vz"
 WRENCH = "mx", "my", "mz", "fx", "fy", "fz"
-# Dimensions of a result, by the shape function of its Entry.
+# Dimensions of a result, by the shape function of its CompiledAlgorithm.
 _DIMENSIONS = {
     shapes.single: ("number",), shapes.per_joint: ("joint",), shapes.per_pair: ("joint", "by_joint"),
     shapes.per_twist: ("twist", "joint"), shapes.per_frame: ("row", "column"),
@@ -48,8 +48,8 @@ class Axes:
         return tuple(Axis(name, n, labels if (labels := self._labels.get(name)) and len(labels) == n else None)
                      for name, n in zip(dimensions, shape, strict=True))
 
-    def of_result(self, entry: Entry, shape: Sequence[int]) -> tuple[Axis, ...]:
-        """Return the axes of a result of an Entry with this shape."""
+    def of_result(self, entry: CompiledAlgorithm, shape: Sequence[int]) -> tuple[Axis, ...]:
+        """Return the axes of a result of a CompiledAlgorithm with this shape."""
         return self.of(_DIMENSIONS.get(entry.shape, tuple(f"axis_{k}" for k in range(len(shape)))), shape)
 
 
@@ -71,12 +71,12 @@ class OnBlocks:
 
 
 class EntryOnBlocks(OnBlocks):
-    """An Entry of a robot, with the names of its arguments, the number of threads and the packed target."""
+    """A CompiledAlgorithm of a robot, with the names of its arguments, the number of threads and the packed target."""
 
     def __call__(self, *blocks: np.ndarray) -> np.ndarray:
         """Return the results for blocks of the arguments."""
         entry, names, threads, target = self.options
-        bound = self.robot._bind(entry) if isinstance(entry, Entry) else self.robot._of(_found(*entry))
+        bound = self.robot._bind(entry) if isinstance(entry, CompiledAlgorithm) else self.robot._of(_found(*entry))
         return self.robot._evaluate(bound, dict(zip(names, blocks, strict=True)), None, threads, *target)
 
     def __dask_tokenize__(self):
@@ -86,7 +86,7 @@ class EntryOnBlocks(OnBlocks):
 
     def _sent(self):
         entry, *others = self.options
-        return _place(entry, self.robot.model.structure) if isinstance(entry, Entry) else entry, *others
+        return _place(entry, self.robot.model.structure) if isinstance(entry, CompiledAlgorithm) else entry, *others
 
 
 class MethodOnBlocks(OnBlocks):
@@ -103,9 +103,10 @@ class MethodOnBlocks(OnBlocks):
         return np.stack(found, axis=-1 - inner) if inner else found
 
 
-def entry_on(robot: Any, entry: Entry, inputs: Mapping[str, Any], shape: tuple[int, ...], out: Any,
+def entry_on(robot: Any, entry: CompiledAlgorithm, inputs: Mapping[str, Any], shape: tuple[int, ...], out: Any,
              threads: int | None, target: tuple[int, ...]) -> Any:
-    """Return the results of an Entry, of this shape for each state, on inputs with Dask or xarray arrays among them."""
+    """Return the results of a CompiledAlgorithm, of this shape for each state, on inputs with Dask or xarray arrays
+    among them."""
     _no_out(out)
     axes = Axes(robot)
     given = {name: (x, axes.of_input(name)) for name, x in inputs.items()}
@@ -163,9 +164,9 @@ def _place(entry, structure):
                     "robot that was specialized, or compute on threads")
 
 
-def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
-    """Yield the Entry objects in a value, which may be nested tuples and dicts, with their keys."""
-    if isinstance(value, Entry):
+def _entries_in(value, keys=()) -> Iterator[tuple[tuple, CompiledAlgorithm]]:
+    """Yield the CompiledAlgorithm objects in a value, which may be nested tuples and dicts, with their keys."""
+    if isinstance(value, CompiledAlgorithm):
         yield keys, value
     elif type(value) is dict or isinstance(value, tuple):
         for key, inside in value.items() if type(value) is dict else enumerate(value):
@@ -173,7 +174,7 @@ def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
 
 
 def _found(module, name, keys):
-    """Return the Entry at a location."""
+    """Return the CompiledAlgorithm at a location."""
     value = getattr(import_module(module), name)
     for key in keys:
         value = value[key]

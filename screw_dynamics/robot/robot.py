@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks.peers import WithHints
+from screw_dynamics.checks.hints import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.forces import KINDS, Element, check_fits, elements_of
 from screw_dynamics.model.drive import Drive
@@ -94,7 +94,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
          self._forward_dynamics, _) = map(self._bind, algorithms)
         self._algorithms = algorithms
         vars(self).pop("rollouts", None)    # those of other algorithms
-        self._steps: dict = {}              # by options: Entry for one state, and settings
+        self._steps: dict = {}              # by options: CompiledAlgorithm for one state, and settings
         self._sealed = True
 
     def __setattr__(self, name: str, *value: Any) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.inverse_kinematics import problems, search
-from screw_dynamics.checks.peers import HINTS
+from screw_dynamics.checks.hints import HINTS
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
@@ -110,13 +110,13 @@ def _rows(part):
 
 
 class Prepared(NamedTuple):
-    """Data that searches for the same links share, as in problems.Search: tasks, moves, columns, places and slots;
+    """Data that searches for the same links share, as in problems.Search: tasks, moves, columns, q_indices and slots;
     velocities (a) that move; joints with and without limits; starts; and the weight of a meter, in rad."""
 
     tasks: np.ndarray
     moves: np.ndarray
     columns: np.ndarray
-    places: np.ndarray
+    q_indices: np.ndarray
     slots: np.ndarray
     velocities: np.ndarray
     joints: dict[bool, np.ndarray]
@@ -186,7 +186,7 @@ class Searches:
                 raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
             return prepared.joints[limits], TUNED.copy(), None
         rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[limits].copy()
-        joints[problems.REST] = rest[prepared.places]
+        joints[problems.REST] = rest[prepared.q_indices]
         joints[problems.GAIN] = self._weights(rest_weight)[prepared.velocities]
         return joints, WITH_REST.copy(), rest
 
@@ -214,24 +214,24 @@ class Searches:
     def _new(self, links, references, mask, seed, count):
         model, robot = self._model, self._robot
         tasks = np.array([robot._target(*pair, "body")[:2] for pair in zip(links, references, strict=True)])
-        allowed = model.places_in_q >= 0
+        allowed = model.q_indices >= 0
         movers = self._movers(tasks, links, allowed if mask is None else allowed & mask)
         slots = np.array(sorted(set().union(*movers)))
         velocities, columns = np.unique(model.coordinates[slots - 1]), np.full(model.n, -1)
         columns[velocities] = np.arange(len(velocities))
-        places = model.places_in_q[velocities]
+        q_indices = model.q_indices[velocities]
         moves = [np.isin(velocities, model.coordinates[np.array([*found]) - 1]) for found in movers]
-        free = np.zeros((problems.JOINTS, len(places)))
+        free = np.zeros((problems.JOINTS, len(q_indices)))
         limited = free.copy()
         limited[:2], free[:2] = (model.lower[velocities], model.upper[velocities]), ((-inf,), (inf,))
         for table in limited, free:
             table[problems.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
         q = np.broadcast_to(self._neutral, (count, model.nq)).copy()
-        q[:, places] = robot.random_configuration(count, seed)[:, places]
+        q[:, q_indices] = robot.random_configuration(count, seed)[:, q_indices]
         positions = [robot.forward_kinematics(q, *pair)[:, :3, 3] for pair in zip(links, references, strict=True)]
         spread = max(np.sqrt(x.var(axis=0).sum()) for x in positions)
-        return Prepared(tasks, np.array(moves, dtype=int), columns, places, slots, velocities,
-                        {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
+        return Prepared(tasks, np.array(moves, dtype=int), columns, q_indices, slots, velocities,
+                        {True: limited, False: free}, q[:, q_indices].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
 
     def _movers(self, tasks, links, allowed):
         """Return the slots whose joints move the frame of each task. Raises ValueError if no joint moves a link."""

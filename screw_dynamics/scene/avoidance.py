@@ -79,15 +79,15 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
             best = result
         if best.success or not (found.success or attempt > 1):
             break
-        start = np.where(_places(robot, free), robot.random_configuration(seed=rng), start)
+        start = np.where(_free_mask(robot, free), robot.random_configuration(seed=rng), start)
     return best._replace(attempts=attempt)
 
 
 def _free(robot: Robot, joints):
     """Return the movable velocities (n,), 1.0 or 0.0, and the names of their joints: no Lie-group joints, as in
     Robot.inverse_kinematics."""
-    places = robot.model.places_in_q
-    single = [name for name, where in robot.v_slices.items() if places[where].min() >= 0]
+    q_indices = robot.model.q_indices
+    single = [name for name, where in robot.v_slices.items() if q_indices[where].min() >= 0]
     if joints is not None:
         joints = list(joints)
         for name in joints:
@@ -99,10 +99,10 @@ def _free(robot: Robot, joints):
     return free, single
 
 
-def _places(robot, free):
+def _free_mask(robot, free):
     """Return the mask (nq,) of the movable entries of q."""
     found = np.zeros(robot.nq, dtype=bool)
-    found[robot.model.places_in_q[free > 0.0]] = True
+    found[robot.model.q_indices[free > 0.0]] = True
     return found
 
 

@@ -16,7 +16,7 @@ from screw_dynamics.constraints import tables
 from screw_dynamics.constraints.contacts import tables as contact_tables
 from screw_dynamics.constraints.contacts.calls import ACCELERATION, detection_address
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, UNSOLVED, Settings
-from screw_dynamics.constraints.contacts.touches import touches_entry
+from screw_dynamics.constraints.contacts.touches import entry_of_touches
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.colliders import Attached, kind_of, rows
 from screw_dynamics.contact.narrow_phase import are_simple, kinds_of, pair_rows
@@ -189,7 +189,7 @@ class ContactModel:
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """Return the Contacts at configurations q (..., nq), without forces. far: all points of all pairs."""
-        lead, entry = q.shape[:-1], touches_entry(q.ndim > 1)
+        lead, entry = q.shape[:-1], entry_of_touches(q.ndim > 1)
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         detect, size = np.zeros(1, dtype=np.int64), max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
         if not PLAIN:
@@ -294,8 +294,8 @@ class ContactModel:
 
     def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
         """Return the Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
-        places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
-        found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
+        slots = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
+        found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], slots, OF_CONTACT)
         there = found[..., KEY] >= 0.0
         if there.ndim > 1 and (there[..., 1:] & ~there[..., :-1]).any():    # rows used only by other states of a batch
             order = np.argsort(~there, axis=-1, kind="stable")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.contact.hulls import simplified
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
@@ -20,7 +21,6 @@ from screw_dynamics.model import checks as poses
 from screw_dynamics.urdf.collisions import VERTICES
 from screw_dynamics.urdf.description import pose as pose_of_angles
 from screw_dynamics.urdf.meshes import meshes_of
-from screw_dynamics.whole_file import write_whole
 
 from .file_elements import Element, a_list, a_text, array, numbers, one_of, two_links, vector
 from .objects import SceneObject, coordinates_of
@@ -249,7 +249,7 @@ def write_scene(scene: SceneFile, path: str | os.PathLike | None = None) -> str:
         data["objects"] = [_object_data(each) for each in scene.objects]
     text = dumped(data)
     if path is not None:
-        write_whole(path, text)
+        write_atomically(path, text)
     return text
 
 

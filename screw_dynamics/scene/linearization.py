@@ -138,8 +138,8 @@ def _still(robot, step):
     """Return the indices of velocities held at rest by stops and dry friction."""
     model, acts = robot.model, step.actuation.dry(robot) > 0.0
     if step.actuation.limits:
-        single = model.places_in_q >= 0
-        x = step.q[model.places_in_q]
+        single = model.q_indices >= 0
+        x = step.q[model.q_indices]
         acts = acts | single & ((x <= model.lower) | (x >= model.upper))
     return np.flatnonzero(acts & (np.abs(step.qd_after) <= AT_REST * np.abs(step.qd_after).max()))
 

@@ -12,15 +12,15 @@ INTERVAL = 0.5          # s
 
 
 @contextmanager
-def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float = INTERVAL) -> Iterator[None]:
-    """Call tell(fraction of filled samples) periodically while the body fills samples (..., k, n), and tell(1.0) at the
-    end. Exceptions of tell are raised at the end."""
+def watched(samples: np.ndarray, report: Callable[[float], None], interval: float = INTERVAL) -> Iterator[None]:
+    """Call report(fraction of filled samples) periodically while the body fills samples (..., k, n), and report(1.0) at
+    the end. Exceptions of report are raised at the end."""
     samples[...], ended, failed = np.nan, threading.Event(), []
 
     def look():
         while not ended.wait(interval):
             try:
-                tell(share(samples))
+                report(share(samples))
             except Exception as error:
                 failed.append(error)
                 return
@@ -33,7 +33,7 @@ def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float 
         thread.join()
     if failed:
         raise failed[0]
-    tell(1.0)
+    report(1.0)
 
 
 def share(samples: np.ndarray) -> float:
@@ -45,12 +45,12 @@ def printed() -> Callable[[float], None]:
     """Return a function that prints the progress on a line of the terminal, with the estimated remaining time."""
     begin = time.monotonic()
 
-    def tell(done: float) -> None:
+    def report(done: float) -> None:
         spent = time.monotonic() - begin
         left = "" if done <= 0.0 or done >= 1.0 else f", {spent * (1.0 / done - 1.0):.0f} s left"
         print(f"\rrollout: {100.0 * done:3.0f} %, {spent:.0f} s{left}   ", end="\n" if done >= 1.0 else "",
               file=sys.stderr, flush=True)
-    return tell
+    return report
 
 
 def watching(progress: bool | Callable[[float], None]) -> Callable | None:
@@ -59,5 +59,5 @@ def watching(progress: bool | Callable[[float], None]) -> Callable | None:
         return None
     if progress is not True and not callable(progress):
         raise ValueError(f"progress must be True, False or a function of a share, not {progress!r}")
-    tell = printed() if progress is True else progress
-    return lambda samples: watched(samples, tell)
+    report = printed() if progress is True else progress
+    return lambda samples: watched(samples, report)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.checks.peers import WithHints, in_part
+from screw_dynamics.checks.hints import WithHints, in_part
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.on_links import CollisionShape

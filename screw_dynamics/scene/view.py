@@ -104,9 +104,9 @@ class SceneView(View):
     def _draw(self, found: Contacts) -> None:
         """Draw dots at closed contacts, and arrows along the forces."""
         self._now = found
-        places = len(found.pair)
+        slots = len(found.pair)
         for k, (dot, arrow) in enumerate(self._dots):
-            there = k < places and found.pair[k] >= 0 and self._contacts.value and (
+            there = k < slots and found.pair[k] >= 0 and self._contacts.value and (
                 found.gap[k] < 1e-4 or bool(found.force[k].any()))
             dot.visible = bool(there)
             force = float(np.linalg.norm(found.force[k])) if there else 0.0

@@ -244,7 +244,7 @@ def _powers(total, q, v, t):
 def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Any:
     """Return the mask (..., n) of the joints of configurations (..., nq) that are exactly at a limit (n,), where stops
     leave them."""
-    place = model.places_in_q
+    place = model.q_indices
     return (place >= 0) & ((q[..., place] == lower) | (q[..., place] == upper))
 
 
@@ -318,8 +318,8 @@ def configuration_residual(robot: Any, q: ArrayLike, limits: bool) -> np.ndarray
 def beyond_limits(model: Any, q: np.ndarray) -> np.ndarray:
     """Return the largest violation (...) of a position limit by configurations (..., nq), in rad or m; 0 if there is
     none."""
-    has = model.places_in_q >= 0
-    x = q[..., model.places_in_q[has]]
+    has = model.q_indices >= 0
+    x = q[..., model.q_indices[has]]
     return np.maximum(model.lower[has] - x, x - model.upper[has]).max(axis=-1, initial=0.0)
 
 

@@ -8,14 +8,14 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 
 from .step_data import CONTROLLER
 
 
 @cache
-def form() -> Form:
-    """Return the Form that evaluates a controller along a motion, for all robots and controllers."""
+def spec() -> KernelSpec:
+    """Return the KernelSpec that evaluates a controller along a motion, for all robots and controllers."""
     @compiled("efforts of a controller")
     def along(memory, calls, t, q, qd, tau):
         interrupt = ws.interrupt_at(at(memory))
@@ -35,11 +35,11 @@ def form() -> Form:
                 tau[i, k] = effort[k]
         finish(interrupt)
     rows = ws.read_type(2)
-    return Form(along, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(1), rows, rows,
-                        ws.numbers_type(2)))
+    return KernelSpec(along, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(1), rows, rows,
+                              ws.numbers_type(2)))
 
 
 def entry_point() -> Callable:
     """Return the compiled along(memory, calls, t, q, qd, tau). It sets the rows of tau (k, n) to the efforts of the
     controller among `calls`, compiled for one state, at the times t (k,) and states q (k, nq), qd (k, n)."""
-    return function(form())
+    return function(spec())

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
@@ -31,7 +31,7 @@ from screw_dynamics.numbers.views import as_array
 from .robot_methods import FRICTION, METHODS, OF_LINKS, used
 
 PARAMETERS = "robot", "t", "q", "qd", "tau"
-ONE, LANES, PLACES = "one state", "lanes", "one state after another"
+ONE, LANES, SEQUENTIAL = "one state", "lanes", "one state after another"
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
            "anything else give a Python function effort(t, q, qd) that returns efforts")
 
@@ -62,7 +62,7 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
     if "flat" in mark.names:
         raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "
                               f"x.ravel() or x.reshape(-1)")
-    tries = ((LANES, PLACES) if "robot" in names else (PLACES,)) if lanes else (ONE,)
+    tries = ((LANES, SEQUENTIAL) if "robot" in names else (SEQUENTIAL,)) if lanes else (ONE,)
     if not mark.names.intersection(OF_LINKS):
         frames, root = (), ""
     for form in tries:
@@ -112,7 +112,7 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
     for form in tries:
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
         name = f"controller {getattr(function, '__name__', '')}"
-        forms[form] = Form(compiled(name, key)(_adapter(jitted, form, frames, root, names)), ("intp",) * 6)
+        forms[form] = KernelSpec(compiled(name, key)(_adapter(jitted, form, frames, root, names)), ("intp",) * 6)
     ready = [name for name, form in forms.items() if is_kept(form)]
     methods = frozenset(mark.names.intersection((*METHODS, FRICTION)))
     for form in ready[:1] or forms:
@@ -176,7 +176,7 @@ def _adapter(jitted, form, frames, root, names):
         call(memory, calls, array_at(like(), t, shape)[0], array_at(like(), q, numbers), array_at(like(), qd, shape),
              array_at(like(), tau, shape))
 
-    def by_places(memory, calls, t, q, qd, tau):
+    def sequentially(memory, calls, t, q, qd, tau):
         header = ws.header_at(memory)
         n, nq = header.coordinates, header.configuration
         t, q, qd, tau = (array_at(lane(), t, (n,))[0], array_at(lane(), q, (nq,)), array_at(lane(), qd, (n,)),
@@ -190,7 +190,7 @@ def _adapter(jitted, form, frames, root, names):
             call(memory, calls, extract(t, place), x, v, u)
             for k in range(n):
                 tau[k] = insert(tau[k], place, u[k])
-    return by_places if form == PLACES else directly
+    return sequentially if form == SEQUENTIAL else directly
 
 
 # ------------------------------------------------------------------------------------------------- errors

@@ -12,7 +12,7 @@ from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import groups, integrate, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import NUMBER
+from screw_dynamics.compiled.algorithm import NUMBER
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
@@ -20,7 +20,7 @@ from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.values import kernel, noinline
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
@@ -39,7 +39,7 @@ from .driven_joints import (
     Work,
     put_bounds,
     put_servos,
-    take_servos,
+    read_servo_efforts,
 )
 from .integrators import INTEGRATORS, momenta_address
 from .step_data import (
@@ -245,7 +245,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         if calls[PROJECT] != 0:
             end_step(data, h, x, v)
         if calls[DETECT] != 0:
-            take_servos(data, h, tau, beyond, work.bounds)
+            read_servo_efforts(data, h, tau, beyond, work.bounds)
         sizes(data.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
@@ -269,8 +269,8 @@ SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(1), ws.read_t
              "float64", "float64", _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
-def form(integrator: str) -> Form:
-    """Return the Form of an integrator for driven motion."""
+def spec(integrator: str) -> KernelSpec:
+    """Return the KernelSpec of an integrator for driven motion."""
     _, step, tableau, implicit, *_ = INTEGRATORS[integrator]
 
     @compiled(f"driven.{integrator}", nogil=True)
@@ -280,12 +280,12 @@ def form(integrator: str) -> Form:
                             q, qd, tau, clipped, lost, past)
         finish(ws.interrupt_at(at(memory)))
         return made
-    return Form(run, SIGNATURE)
+    return KernelSpec(run, SIGNATURE)
 
 
 @cache
 def _entry_point(integrator):
-    return function(form(integrator))
+    return function(spec(integrator))
 
 
 class Driven:
@@ -298,7 +298,7 @@ class Driven:
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
                  contact_model: Any = None, servos: int | None = None, friction: bool = True):
         model, structure = robot.model, robot.model.structure
-        self._total = robot.rollouts.stepped(forces, friction)
+        self._total = robot.rollouts.step_forces(forces, friction)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._run, shared = _entry_point(integrator), model.shares_coordinates

@@ -90,7 +90,7 @@ def put_servos(data: StepData, h: float, tau: np.ndarray, work: Work) -> None:
 
 
 @kernel
-def take_servos(data: StepData, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
+def read_servo_efforts(data: StepData, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
     """Set tau (n) to the efforts of servos and brakes solved with the contacts, and beyond (n) where they are
     clipped."""
     acts, joints = data.acts, data.joints

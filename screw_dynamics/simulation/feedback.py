@@ -13,7 +13,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import coordinates_alone, difference, groups, integrate
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, ended, finish
 from screw_dynamics.compiled.native import array_at, at
@@ -21,7 +21,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import where
@@ -164,8 +164,9 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
                 return
 
 
-def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
-    """Return the Form of an integrator under feedback: for one motion after another and all robots, or on lanes."""
+def spec_of(integrator: str, lanes: bool, on_groups: bool) -> KernelSpec:
+    """Return the KernelSpec of an integrator under feedback: for one motion after another and all robots, or on
+    lanes."""
     _, step, tableau, *_ = INTEGRATORS[integrator]
     space, like = groups if on_groups or not lanes else coordinates_alone, lane if lanes else number
 
@@ -179,14 +180,14 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
                        work)
         finish(interrupt)
     line, cube, words = ws.numbers_type(1), ws.numbers_type(3), ws.numbers_type(1, dtype="int64")
-    return Form(entry, (line, ws.read_type(1), "float64", *(ws.read_type(3),) * 9, ws.read_type(1, dtype="int64"),
-                        *(cube,) * 3, words, line, "boolean"))
+    return KernelSpec(entry, (line, ws.read_type(1), "float64", *(ws.read_type(3),) * 9, ws.read_type(1, dtype="int64"),
+                              *(cube,) * 3, words, line, "boolean"))
 
 
 @cache
 def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
     """Return the compiled form of an integrator."""
-    return function(form_of(integrator, lanes, on_groups))
+    return function(spec_of(integrator, lanes, on_groups))
 
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,

@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.algorithms.space import integrate
-from screw_dynamics.compiled.entry import kind_of
+from screw_dynamics.compiled.algorithm import kind_of
 from screw_dynamics.forces import Element
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import Scalar, kernel

@@ -20,8 +20,8 @@ class LimitsWarning(UserWarning):
 
 def begins_beyond(model: Model, q: np.ndarray) -> bool:
     """Return True if a joint is beyond its limits in the first of the samples q (..., samples, nq)."""
-    moving = model.places_in_q >= 0
-    x = q[..., 0, model.places_in_q[moving]]
+    moving = model.q_indices >= 0
+    x = q[..., 0, model.q_indices[moving]]
     return bool(((x < model.lower[moving]) | (x > model.upper[moving])).any())
 
 
@@ -30,8 +30,8 @@ def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None
     """Warn of the joints beyond their limits by more than `room` in samples q (..., samples, nq) at times t (samples,).
     With q0 (..., 1, nq), the start of a step: only joints within their limits there. what: the rollout or the step, as
     the start of a sentence."""
-    moving = np.flatnonzero(model.places_in_q >= 0)
-    place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
+    moving = np.flatnonzero(model.q_indices >= 0)
+    place, lower, upper = model.q_indices[moving], model.lower[moving], model.upper[moving]
     x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]
     left = ((x < lower - room) & (start >= lower)) | ((x > upper + room) & (start <= upper))    # (..., samples, joints)
     if not left.any():

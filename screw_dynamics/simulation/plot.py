@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.atomic_write import atomic_write
 from screw_dynamics.model.group_joints import GROUPS, QUATERNION
-from screw_dynamics.whole_file import whole
 
 ROWS = 12       # rows of a block; more rows make several blocks side by side
 MOTIONS = 12    # motions of a batch that are drawn, the first in color
@@ -89,7 +89,7 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
         return figure
     if isinstance(path, (str, os.PathLike)):
         target = Path(path)
-        with whole(target if target.suffix else target.with_name(f"{target.name}.png")) as new:
+        with atomic_write(target if target.suffix else target.with_name(f"{target.name}.png")) as new:
             figure.savefig(new, dpi=dpi)
     else:
         figure.savefig(path, dpi=dpi)
@@ -100,8 +100,8 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
 def _quantities(model, t, q, qd, tau):
     """Return the given quantities, each (motions, samples, numbers), for at most MOTIONS motions."""
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
-    single = model.places_in_q >= 0
-    lower[model.places_in_q[single]], upper[model.places_in_q[single]] = model.lower[single], model.upper[single]
+    single = model.q_indices >= 0
+    lower[model.q_indices[single]], upper[model.q_indices[single]] = model.lower[single], model.upper[single]
     found = [Quantity("position", ("rad", "m"), BLUE, _samples("q", q, t, model.nq), lower, upper)]
     if qd is not None:
         most = model.velocity_limit

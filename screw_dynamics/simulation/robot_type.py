@@ -7,7 +7,7 @@ from numba.extending import models, overload_attribute, overload_method, registe
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
+from screw_dynamics.compiled.algorithm import Target, per_frame, per_joint, per_pair, per_twist, single
 from screw_dynamics.compiled.native import array_at, at, call, fresh
 from screw_dynamics.kernel_cache.user_errors import refuse
 from screw_dynamics.numba_internals.compiler import CALLEE, called, cgutils, intrinsic, kernel, overload, types

@@ -77,7 +77,7 @@ class Rollouts(StepSettings):
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        springs, total = checked_springs(self._model, springs), self.stepped(forces, friction)
+        springs, total = checked_springs(self._model, springs), self.step_forces(forces, friction)
         given, begin = {"q": q, "qd": qd, "effort": effort}, number("t", t)
         q, qd, effort = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
@@ -100,12 +100,12 @@ class Rollouts(StepSettings):
                     raise
             notes = noted(done)
         if notes[LEFT]:
-            self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
+            self.warn_of_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
         for result, end in zip(results, ends, strict=True):
             result[...] = end.reshape(result.shape)
         return results
 
-    def tell_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
+    def warn_of_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
         """Warn if the end of a step violates position limits, at q (..., 1, nq). q0: the state before, if known."""
         warn_of_limits(self._model, "the step", q, q0, stacklevel=1 + stacklevel)
 
@@ -133,7 +133,7 @@ class Rollouts(StepSettings):
         report of the last step before a sample, if steps report. watch(q, report): context in which the samples q (...,
         samples, nq) after the first and their reports are filled."""
         friction, limits = options(friction, limits)
-        controller, total = None, self.stepped(forces, friction)
+        controller, total = None, self.step_forces(forces, friction)
         given = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
                  total.elements if total else ())
         key = given, type(dt), type(steps), type(every)     # type: True, which is rejected, equals 1

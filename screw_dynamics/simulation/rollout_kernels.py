@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.algorithm import GROUPS
 from screw_dynamics.compiled.array_views import READABLE, WRITABLE, array_in, data_at, is_array
 from screw_dynamics.compiled.calls import kernel as called
-from screw_dynamics.compiled.entry import GROUPS
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 
@@ -120,9 +120,9 @@ MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NU
         FLAG, "boolean")
 
 
-def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
-    """Return the Form of an integrator: for one state and all robots; or on lanes, for all robots with Lie-group joints
-    or for all without. A rare integrator has one Form for all robots, as its iterations take longer."""
+def spec_of(integrator: str, lanes: bool, on_groups: bool = False) -> KernelSpec:
+    """Return the KernelSpec of an integrator: for one state and all robots; or on lanes, for all robots with Lie-group
+    joints or for all without. A rare integrator has one KernelSpec for all robots, as its iterations take longer."""
     advance, step, tableau, *_ = INTEGRATORS[integrator]
     apart = INTEGRATORS[integrator].beforehand
     space, name = groups if on_groups or not apart else coordinates_alone, f"rollout.{integrator}"
@@ -138,19 +138,19 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
         advance(step, tableau, splat(0.0), space, Rollout(
             memory, settings, q0, qd0, effort, q, qd, dt, report, stop, notes))
         finish(interrupt)
-    return Form(many, MANY) if lanes else Form(one, ONE)
+    return KernelSpec(many, MANY) if lanes else KernelSpec(one, ONE)
 
 
 @cache
 def one(integrator: str, without_gil: bool = False) -> Callable[..., int]:
     """Return the compiled form of an integrator for one state, with the arguments of Views."""
-    return called(form_of(integrator, False), "a" * ADDRESSES + "d", without_gil)
+    return called(spec_of(integrator, False), "a" * ADDRESSES + "d", without_gil)
 
 
 @cache
 def many(integrator: str, on_groups: bool) -> Callable:
     """Return the compiled form of an integrator on lanes."""
-    return function(form_of(integrator, True, on_groups))
+    return function(spec_of(integrator, True, on_groups))
 
 
 def noted(done: int) -> tuple[bool, bool]:

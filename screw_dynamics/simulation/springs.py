@@ -39,7 +39,7 @@ def checked_springs(model: Model, springs: Any) -> tuple[tuple[float, ...], ...]
         return None
     if not isinstance(springs, (tuple, list)) or not 1 <= len(springs) <= 3:
         raise ValueError(f"springs must be Springs(stiffness, damping, rest), not {springs!r}")
-    found, on_groups = [], model.places_in_q < 0
+    found, on_groups = [], model.q_indices < 0
     for name, given in Springs(*springs)._asdict().items():
         numbers = np.array(each(f"{name} of springs", given, model.n), dtype=float)
         if np.ndim(given) == 0:

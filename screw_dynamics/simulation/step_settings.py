@@ -9,16 +9,16 @@ from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import one_of
+from screw_dynamics.compiled.algorithm import kind_of
 from screw_dynamics.compiled.calls import Workspaces
-from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Element, ForceSum, ModelDamping, friction_of
 from screw_dynamics.numbers.values import PLAIN
 
-from .acting import acting, stepped
 from .controllers import CompiledController, compiled_controller, plain_controller
+from .force_elements import all_elements, step_elements
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
 from .robot_methods import FRICTION, METHODS
 from .rollout_arguments import options
@@ -47,7 +47,7 @@ class StepSettings:
         self._checked: dict = {}            # by options: settings and number of samples
         self._steps: dict = {}              # by options: settings of one step
         self._totals: dict[tuple[Element, ...], ForceSum] = {}
-        self._alone = [self.stepped(None, own) for own in (False, True)]  # keeps them alive with the settings of steps
+        self._alone = [self.step_forces(None, own) for own in (False, True)]  # kept alive for the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
@@ -61,7 +61,7 @@ class StepSettings:
         head.steps = head.every = 1
         joints = joint_settings_in(settings, model.n)
         joints.model_damping[:], joints.model_friction[:] = model.damping, model.friction
-        joints.place[:] = model.places_in_q
+        joints.place[:] = model.q_indices
         joints.lower[:], joints.upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
         joints.least[:], joints.most[:] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
         if friction:
@@ -74,18 +74,18 @@ class StepSettings:
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
         """Return the sum of force elements on the robot, including acting friction of the model and springs at the
         joints; None for no elements."""
-        return self._sum_of(acting(self._model, forces, friction, springs))
+        return self._sum_of(all_elements(self._model, forces, friction, springs))
 
-    def stepped(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
+    def step_forces(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
         """Return the sum of the force elements that steps evaluate: without friction and springs of joints, which are
         in their settings."""
-        return self._sum_of(stepped(self._model, forces, friction))
+        return self._sum_of(step_elements(self._model, forces, friction))
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
-        """Return the sum of `stepped` and, with friction, the model's damping, without its dry friction; None for no
-        elements."""
+        """Return the sum of `step_elements` and, with friction, the model's damping, without its dry friction; None for
+        no elements."""
         damped = bool(friction and self._model.damping.any())
-        return self._sum_of((*stepped(self._model, forces, friction), *[ModelDamping()] * damped))
+        return self._sum_of((*step_elements(self._model, forces, friction), *[ModelDamping()] * damped))
 
     def _sum_of(self, elements):
         if not elements:

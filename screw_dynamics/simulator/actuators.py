@@ -151,7 +151,7 @@ class Actuators:
         joints.damping[:], joints.friction[:] = friction * robot.model.damping, friction * robot.model.friction
         joints.lower[:] = np.where(locked, q, self._limits.lower)
         joints.upper[:] = np.where(locked, q, self._limits.upper)
-        joints.drive[:], joints.place[:] = _DRIVES[kind], robot.model.places_in_q
+        joints.drive[:], joints.place[:] = _DRIVES[kind], robot.model.q_indices
         joints.position_gain[:] = omega * omega * to_position
         joints.velocity_gain[:] = np.select([to_position, kind == Drive.VELOCITY, locked],
                                             [2.0 * omega, omega, 1.0 / h])
@@ -170,7 +170,7 @@ def with_bodies(table: np.ndarray, contact_model: ContactModel) -> np.ndarray:
     n = table.shape[1]
     whole = _padded(table, contact_model.robot.n)
     joints = rows.DrivenJoints(*whole)
-    joints.lower[n:], joints.strength[n:], joints.place[:] = -np.inf, 1.0, contact_model.robot.model.places_in_q
+    joints.lower[n:], joints.strength[n:], joints.place[:] = -np.inf, 1.0, contact_model.robot.model.q_indices
     for bound in (joints.upper, joints.limit, joints.stall, joints.no_load):
         bound[n:] = np.inf
     return whole

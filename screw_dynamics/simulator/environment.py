@@ -75,17 +75,17 @@ class Environment:
     def use(self, robot: Robot) -> None:
         """Replace the robot by another with the same links, such as with different gravity or payloads."""
         self._scene = self._scene.copy(with_loops(robot))
-        self._renew()
+        self._recompile()
 
     def reset(self) -> None:
         """Put all objects at rest at their initial poses, or those at which they were spawned."""
         self._moved: dict[str, np.ndarray] = {}         # poses (4, 4) of fixed objects that `place` changed
-        self._renew()
+        self._recompile()
         free = [self.objects[name] for name in self.bodies]
         self.q = np.concatenate([each.coordinates for each in free]) if free else np.zeros(0)
         self.qd = np.zeros(RATES * len(free))
 
-    def _renew(self) -> None:
+    def _recompile(self) -> None:
         """Compile the scene with all changes. The states of the bodies are kept: `bodies` must not have changed."""
         scene = self._scene
         if self._moved or self._slippery or self._dropped:
@@ -139,7 +139,7 @@ class Environment:
             raise ValueError(f"object '{name}' is fixed: its twist {np.asarray(twist).tolist()} must be 0")
         if pose is not None:
             self._moved[name] = matrix(pose)
-            self._renew()
+            self._recompile()
 
     # --------------------------------------------------------------------------------------------- changes
     def spawn(self, given: SceneObject, robot: np.ndarray) -> None:
@@ -147,11 +147,11 @@ class Environment:
         q = np.concatenate((self.q, given.coordinates)) if given.free else self.q
         self._scene.add_object(given)
         try:
-            self._renew()
+            self._recompile()
             self._check_contacts(given.name, np.concatenate((robot, q)))
         except BaseException:               # such as no memory for additional contacts
             self._scene.remove(given.name)
-            self._renew()
+            self._recompile()
             raise
         self.spawned.add(given.name)
         if given.free:
@@ -175,7 +175,7 @@ class Environment:
         self._moved.pop(name, None)
         self._slippery.pop(name, None)
         self._dropped -= {name}
-        self._renew()
+        self._recompile()
 
     def set_friction(self, name: str, friction: float) -> None:
         """Set the coefficient of friction of a surface (object or link)."""
@@ -183,7 +183,7 @@ class Environment:
         scene.change(name, friction=friction)
         self.contact_model = scene.contact_model      # raises for invalid values before anything changes
         self._scene = scene
-        self._renew()
+        self._recompile()
 
     def fail(self, slippery: Mapping[str, float], dropped: Iterable[str]) -> None:
         """Set the faults: coefficients of friction of surfaces, and objects that touch no link of the robot. Replaces
@@ -191,7 +191,7 @@ class Environment:
         slippery, dropped = dict(slippery), frozenset(dropped)
         if (slippery, dropped) != (self._slippery, self._dropped):
             self._slippery, self._dropped = slippery, dropped
-            self._renew()
+            self._recompile()
 
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod

@@ -27,9 +27,9 @@ class Moving:
     def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: ContactModel | None):
         self.robot, self.contact_model, self.crowded, self.unsolved = robot, contact_model, False, 0.0
         self._make = partial(driven, robot, settings, forces, contact_model)
-        self._renew()
+        self._rebuild()
 
-    def _renew(self) -> None:
+    def _rebuild(self) -> None:
         self._most = 0 if self.contact_model is None else self.contact_model.most
         self.driven = self._make()
 
@@ -50,7 +50,7 @@ class Moving:
             self.crowded, self.unsolved = not self.contact_model.grow(self._most, missed), 0.0
             if self.crowded:
                 return (0, tau, failing) if steps == 1 else self._one_by_one(*given)
-            self._renew()
+            self._rebuild()
 
     def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past):
         """Make steps one by one until one fails."""

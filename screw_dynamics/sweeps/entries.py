@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.constraints.bounded import FREE
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.constraints.box_lcp import FREE
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .costates import costates, euler_costates
@@ -21,8 +21,8 @@ from .riccati_memory import TOLD, Feedback, Motions, sizes, work_numbers
 FEW = 2                 # motions that take less time sequentially than on lanes
 
 
-def form_of_riccati(lanes: bool) -> Form:
-    """Return the Form of the Riccati recursion: for one motion, or on lanes."""
+def spec_of_riccati(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of the Riccati recursion: for one motion, or on lanes."""
     like = lane if lanes else number
 
     @compiled(f"riccati{BATCHES * lanes}", nogil=True)
@@ -30,14 +30,14 @@ def form_of_riccati(lanes: bool) -> Form:
         sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, bounded,
               memory)
     rows = ws.numbers_type(3)
-    return Form(entry, (*(ws.read_type(3),) * 8, "float64", *(rows,) * 5, "int64", "boolean",
-                        ws.numbers_type(1)))
+    return KernelSpec(entry, (*(ws.read_type(3),) * 8, "float64", *(rows,) * 5, "int64", "boolean",
+                              ws.numbers_type(1)))
 
 
 @cache
 def entry_of_riccati(lanes: bool) -> Callable:
-    """Return the compiled function of form_of_riccati."""
-    return function(form_of_riccati(lanes))
+    """Return the compiled function of spec_of_riccati."""
+    return function(spec_of_riccati(lanes))
 
 
 def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None, change: bool = True,
@@ -69,18 +69,18 @@ def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None 
     return found._replace(K=K, told=found.told[:, 0])
 
 
-def form_of_costates() -> Form:
-    """Return the Form of the adjoint recursion, `costates`."""
+def spec_of_costates() -> KernelSpec:
+    """Return the KernelSpec of the adjoint recursion, `costates`."""
     @compiled("costates", nogil=True)
     def entry(F, g, found, memory):
         costates(F, g, found, memory)
-    return Form(entry, (ws.read_type(4), ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
+    return KernelSpec(entry, (ws.read_type(4), ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
 
 
 @cache
 def entry_of_costates() -> Callable:
-    """Return the compiled function of form_of_costates."""
-    return function(form_of_costates())
+    """Return the compiled function of spec_of_costates."""
+    return function(spec_of_costates())
 
 
 def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.ndarray:
@@ -97,19 +97,19 @@ def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.
     return found.reshape(g.shape)
 
 
-def form_of_euler_costates() -> Form:
-    """Return the Form of the adjoint recursion for semi-implicit Euler steps, `euler_costates`."""
+def spec_of_euler_costates() -> KernelSpec:
+    """Return the KernelSpec of the adjoint recursion for semi-implicit Euler steps, `euler_costates`."""
     @compiled("costates of euler steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, g, found, memory):
         euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
     given = ws.read_type(4, "A")
-    return Form(entry, (given, given, given, "float64", ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
+    return KernelSpec(entry, (given, given, given, "float64", ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
 
 
 @cache
 def entry_of_euler_costates() -> Callable:
-    """Return the compiled function of form_of_euler_costates."""
-    return function(form_of_euler_costates())
+    """Return the compiled function of spec_of_euler_costates."""
+    return function(spec_of_euler_costates())
 
 
 def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray,
@@ -129,19 +129,19 @@ def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndar
     return found.reshape(g.shape)
 
 
-def form_of_euler_steps() -> Form:
-    """Return the Form of the derivatives of semi-implicit Euler steps, `euler_steps`."""
+def spec_of_euler_steps() -> KernelSpec:
+    """Return the KernelSpec of the derivatives of semi-implicit Euler steps, `euler_steps`."""
     @compiled("derivatives of steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, F):
         euler_steps(by_q, by_qd, by_tau, h, F)
     given = ws.read_type(3, "A")
-    return Form(entry, (given, given, given, "float64", ws.numbers_type(3)))
+    return KernelSpec(entry, (given, given, given, "float64", ws.numbers_type(3)))
 
 
 @cache
 def entry_of_euler_steps() -> Callable:
-    """Return the compiled function of form_of_euler_steps."""
-    return function(form_of_euler_steps())
+    """Return the compiled function of spec_of_euler_steps."""
+    return function(spec_of_euler_steps())
 
 
 def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, whole: bool = True

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import lane
+from screw_dynamics.compiled.algorithm import lane
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.tables import block

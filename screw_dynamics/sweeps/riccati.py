@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.constraints.bounded import FREE, LOWER, UPPER
+from screw_dynamics.constraints.box_lcp import FREE, LOWER, UPPER
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import kernel, noinline, null

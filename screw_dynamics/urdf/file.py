@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from screw_dynamics.whole_file import write_whole
+from screw_dynamics.atomic_write import write_atomically
 
 from .error import UrdfError, issue
 from .location import lost_meshes, resolve, with_located_meshes
@@ -64,7 +64,7 @@ def save(text: str, path: str | PathLike, source: Source) -> None:
     if is_xacro(str(target)):
         raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")
     content = encoded(text, source)
-    write_whole(target, content)
+    write_atomically(target, content)
     if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):
         issue([f"{target}: {len(lost)} meshes are found beside {origin} alone, the first {lost[0]!r}"])
 

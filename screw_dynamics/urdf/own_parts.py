@@ -120,12 +120,13 @@ def applied(model: Model, parts: OwnParts) -> Model:
 def _with_armature(model, armature):
     """Return the model with armature of coordinates; add a warning if it differs from the drives' inertias by more than
     rounding."""
-    said: dict[str, float] = {}
+    expected: dict[str, float] = {}
     for joint, drive in model.drives.items():
         if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # else not determined by the drive
-            said |= {x.name: x.inertia for x in drive.coordinates(joint)}
+            expected |= {x.name: x.inertia for x in drive.coordinates(joint)}
             if not (drive.is_elastic or drive.coupling):
-                said[joint] = drive.inertia
-    wrong = [name for name, x in armature.items() if name in said and abs(x - said[name]) > ROUNDING * said[name]]
+                expected[joint] = drive.inertia
+    wrong = [name for name, x in armature.items() if name in expected
+             and abs(x - expected[name]) > ROUNDING * expected[name]]
     warnings = [f"<armature> in <screw_dynamics> is not what drives say, and counts: {listed(wrong)}"] if wrong else []
     return replace(model.with_armature(armature), warnings=(*model.warnings, *warnings))

@@ -15,7 +15,7 @@ def extension(document: Document) -> Element:
     return next(iter(document.root.all(EXTENSION)), None) or document.root.add(Element(EXTENSION))
 
 
-def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapping[str, Drive],
+def write_parts(document: Document, described: OwnParts, used: OwnParts, drives: Mapping[str, Drive],
                 forces: Sequence[Force]) -> None:
     """Write drives and forces into the <screw_dynamics> elements of a URDF.
 
@@ -31,10 +31,10 @@ def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapp
            records.written)
 
 
-def _write(document, elements, said, wanted, key, made):
-    """Replace the elements with the values `said` by elements with the values `wanted`; equal ones stay."""
-    if [*map(key, said)] == [*map(key, wanted)]:
-        for (owner, element), before, now in zip(elements, said, wanted, strict=True):
+def _write(document, elements, described, wanted, key, made):
+    """Replace the elements with the values `described` by elements with the values `wanted`; equal ones stay."""
+    if [*map(key, described)] == [*map(key, wanted)]:
+        for (owner, element), before, now in zip(elements, described, wanted, strict=True):
             if before != now:
                 owner.put(element, made(now))
         return

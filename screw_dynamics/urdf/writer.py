@@ -36,22 +36,22 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     Raises ValueError naming links or joints that the source lacks, and values that URDF cannot express."""
     try:
         text = read_source(source)
-        said, document = source_description(text), Document(text)
+        described, document = source_description(text), Document(text)
     except UrdfError as error:
         raise UrdfError(f"to_urdf: the source of the robot, {path_of(source) or 'a text'}: {error}") from None
     notes = Notes()
-    base, drives = _base(model, said, notes)
-    _check_tree(base, said)
+    base, drives = _base(model, described, notes)
+    _check_tree(base, described)
     elements = {tag: {x.attributes["name"]: x for x in document.root.all(tag) if "name" in x.attributes}
                 for tag in ("link", "joint")}
     carriers = {model.frames[drive.carrier][0] for drive in drives.values() if drive.carrier is not None}
     for body, links in bodies(base).items():
-        if links[0] in said.links:
-            _write_body(base, body, links, said, elements["link"], notes, body in carriers)
+        if links[0] in described.links:
+            _write_body(base, body, links, described, elements["link"], notes, body in carriers)
     for joint in base.joint_names:
-        if joint in said.joints and base.kind_of(joint) not in GROUPS:
-            _write_joint(base, joint, said, elements["joint"], document)
-    write_parts(document, said.parts, said.in_use(base), drives, model.forces)
+        if joint in described.joints and base.kind_of(joint) not in GROUPS:
+            _write_joint(base, joint, described, elements["joint"], document)
+    write_parts(document, described.parts, described.in_use(base), drives, model.forces)
     model = replace(model, drives=drives)
     try:
         for last in (False, True):      # first remove differing elements, then add missing ones
@@ -63,19 +63,19 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     return str(document), notes.texts()
 
 
-def _base(model, said, notes):
+def _base(model, described, notes):
     """Return the model without drives, and the drives. Friction of the motors is subtracted from that of the joints."""
     base, drives = undriven(model), dict(model.drives)
     numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
     for joint, drive in drives.items():
-        k, given = base.v_slices[joint].start, said.joints.get(joint)
+        k, given = base.v_slices[joint].start, described.joints.get(joint)
         if given is not None:
-            numbers["armature"][k] = said.shared(base, joint, "armature")
+            numbers["armature"][k] = described.shared(base, joint, "armature")
         if drive.is_elastic or drive.coupling:
             continue
         for name, share in zip(FRICTION, (drive.motor_damping, drive.motor_friction), strict=True):
             total = float(getattr(model, name)[model.v_slices[joint].start])
-            own = said.shared(base, joint, name) if given is not None else 0.0, total - share
+            own = described.shared(base, joint, name) if given is not None else 0.0, total - share
             rest = next((x for x in own if x >= 0.0 and x + share == total), None)
             if rest is None:
                 notes.add(f"to_urdf: all {name} is the joint's, none its motor's, for the last digit", joint)
@@ -84,19 +84,19 @@ def _base(model, said, notes):
     return replace(base, **numbers), drives
 
 
-def _check_tree(model, said):
+def _check_tree(model, described):
     """Raise ValueError unless the source has the links and joints of the model, at the same poses."""
     def check(right, joint, what):
         if not right:
             raise ValueError(f"to_urdf: joint {quote(joint)} of the source {what}: it has changed, or is that of "
                              "another robot")
-    lost = [link for link in model.frames if link not in said.links and link != model.root]
+    lost = [link for link in model.frames if link not in described.links and link != model.root]
     if lost:
         raise ValueError(f"to_urdf: the source of the robot has no link {listed(lost)}")
     for i, (joint, link) in enumerate(zip(model.body_joints, model.body_names, strict=True)):
-        if not model.is_link[i] or (model.root not in said.links and joint == model.joint_names[0]):
+        if not model.is_link[i] or (model.root not in described.links and joint == model.joint_names[0]):
             continue
-        given = said.joints.get(joint)
+        given = described.joints.get(joint)
         if given is None or given.child != link:
             raise ValueError(f"to_urdf: the source of the robot has no joint {quote(joint)} that moves link "
                              f"{quote(link)}: it has changed, or is that of another robot")
@@ -113,7 +113,7 @@ def _check_tree(model, said):
         check(np.abs(at - model.relative_poses[i]).max() <= MOVED
               and np.abs(multiplier * given.screw - model.screws_body[i]).max() <= MOVED, joint,
               "is not where the robot has it")
-    for given in said.joints.values():
+    for given in described.joints.values():
         if given.kind == "fixed" and given.parent in model.frames and given.child in model.frames:
             (body, at), (of_parent, base) = model.frames[given.child], model.frames[given.parent]
             check(body == of_parent and np.abs(base @ given.placement - at).max() <= MOVED, given.name,
@@ -121,17 +121,17 @@ def _check_tree(model, said):
 
 
 # ------------------------------------------------------------------------------------------------- bodies
-def _write_body(model, body, links, said, elements, notes, carries):
+def _write_body(model, body, links, described, elements, notes, carries):
     """Write the inertia of a body if it changed; with a carried rotor, if it changed by more than rounding."""
-    target, before = _target(model, body), said.parameters(model, links)
+    target, before = _target(model, body), described.parameters(model, links)
     if carries:
-        before = inertial_parameters.of_matrix(said.inertia(model, links))
+        before = inertial_parameters.of_matrix(described.inertia(model, links))
     if np.array_equal(target, before) or carries and agree(target, before):
         return
-    rest = inertial_parameters.of_matrix(said.own(links[0])) + (target - before)
+    rest = inertial_parameters.of_matrix(described.own(links[0])) + (target - before)
     if not _is_left(rest, target):
         rest = target
-        for link in (link for link in links[1:] if said.own(link).any()):
+        for link in (link for link in links[1:] if described.own(link).any()):
             notes.add(f"to_urdf: all of the body is in link {quote(links[0])}, none in links fixed to it that weigh "
                       "more than it", link)
             for inertial in elements[link].all("inertial"):
@@ -183,14 +183,14 @@ def _set(element, name, numbers):
         element.set(name, " ".join(repr(float(x)) for x in numbers))
 
 
-def _write_exact(model, said, found, document, last):
+def _write_exact(model, described, found, document, last):
     """Update exact body inertias and the armature of drive coordinates in <screw_dynamics>.
 
     Removes elements whose values, when read, differ from the model's; adds those that are still needed if `last`."""
     wrong: dict[tuple[str, ...], Element] = {}
     for body, links in bodies(model).items():
         target = _target(model, body)
-        if links[0] in said.links and not np.array_equal(target, _target(found, body)):
+        if links[0] in described.links and not np.array_equal(target, _target(found, body)):
             wrong[links] = Element(TAG, {"value": " ".join(map(repr, target.tolist()))},
                                    [Element("link", {"name": link}) for link in links])
     for joint in (name for driven in model.drives for name in (driven, *model.motors.get(driven, ()))):
@@ -210,15 +210,15 @@ def _write_exact(model, said, found, document, last):
 
 
 # ------------------------------------------------------------------------------------------------- joints
-def _write_joint(model, joint, said, elements, document):
+def _write_joint(model, joint, described, elements, document):
     """Write changed friction, armature and limits of a single-DoF joint."""
-    k, given, element = model.v_slices[joint].start, said.joints[joint], elements[joint]
+    k, given, element = model.v_slices[joint].start, described.joints[joint], elements[joint]
     followers = [follower for follower, (leader, *_) in model.mimics.items() if leader == joint]
     for name in FRICTION:
-        if getattr(model, name)[k] != said.shared(model, joint, name):
+        if getattr(model, name)[k] != described.shared(model, joint, name):
             _write_friction(element, name, float(getattr(model, name)[k]))
             for follower in followers:
-                if getattr(said.joints[follower], name):
+                if getattr(described.joints[follower], name):
                     _write_friction(elements[follower], name, 0.0)
     limits = {name: float(getattr(model, field)[k]) for name, field in LIMITS.items()
               if getattr(model, field)[k] != getattr(given.limits, name)}
@@ -227,10 +227,10 @@ def _write_joint(model, joint, said, elements, document):
             raise ValueError(f"to_urdf: joint {quote(joint)}: the limit {name} is {value:g}, which URDF cannot express")
         for limit in element.all("limit") or [element.add(Element("limit"))]:
             _set(limit, name, [value])
-    if model.armature[k] != said.shared(model, joint, "armature"):
+    if model.armature[k] != described.shared(model, joint, "armature"):
         _write_armature(document, joint, float(model.armature[k]))
         for follower in followers:
-            if said.joints[follower].armature:
+            if described.joints[follower].armature:
                 _write_armature(document, follower, 0.0)
 
 

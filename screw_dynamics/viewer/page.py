@@ -237,7 +237,7 @@ class View:
             transparent = gui.add_checkbox("see through", False)
             transparent.on_update(lambda event: self._change(self.scene.see_through, transparent.value))
         with gui.add_folder("Joints (rad or m)"):
-            self._slid = [name for name, places in model.v_slices.items() if model.places_in_q[places.start] >= 0]
+            self._slid = [name for name, v_slice in model.v_slices.items() if model.q_indices[v_slice.start] >= 0]
             self._sliders = [self._slider(k) for k in range(len(self._slid))]
             if not self._live and self.robot.n:
                 gui.add_button("reset").on_click(lambda event: self._reset())

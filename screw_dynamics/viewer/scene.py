@@ -25,7 +25,7 @@ SEE_THROUGH = 0.35      # opacity
 
 def home(model: Model) -> np.ndarray:
     """Return initial positions (nq,): neutral, or the middle of a joint's range if it does not contain zero."""
-    q, at = configuration_space.neutral(model), model.places_in_q
+    q, at = configuration_space.neutral(model), model.q_indices
     outside = (at >= 0) & ~((model.lower <= 0.0) & (0.0 <= model.upper))
     q[at[outside]] = (model.lower[outside] + model.upper[outside]) / 2.0
     return q

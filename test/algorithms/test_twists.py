@@ -5,7 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.papers.formulations.reference_frames import reframed
 from screw_dynamics.screws import arrays
 from support import matrices

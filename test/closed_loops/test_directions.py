@@ -11,7 +11,7 @@ from screw_dynamics.closed_loops.response import response
 def check(at, J, ranks):
     """J^+ and its range, of the largest singular values alone, and of a given number of these."""
     U, s, Vt = np.linalg.svd(J)
-    inverse = at.acting @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
+    inverse = at.constrained @ (at.inverse[..., None] * np.swapaxes(at.U, -1, -2))
     assert at.rank.tolist() == list(ranks)
     for k, r in enumerate(ranks):
         assert inverse[k] == pytest.approx((Vt[k, :r].T / s[k, :r]) @ U[k, :, :r].T, abs=1e-10)

@@ -15,7 +15,7 @@ from numba import types
 import screw_dynamics as sd
 from screw_dynamics.compiled import calls, python_calls
 from screw_dynamics.compiled.threads import available_threads, on_threads
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.values import PLAIN
 from support.batches import ARM, method, states
 from support.paths import URDF
@@ -206,7 +206,7 @@ def test_what_a_kernel_raises_reaches_the_caller(rng):
     @compiled("a kernel that fails")
     def failing(memory, packed, x0, x1, x2, x3, x4, out):
         raise ArithmeticError("no result")
-    address = calls.address_of(Form(failing, (types.intp,) * 8))
+    address = calls.address_of(KernelSpec(failing, (types.intp,) * 8))
     robot = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
     q, = states(rng, robot, 1, 5000)
     robot.gravity_torque(q), robot.gravity_torque(q[0])

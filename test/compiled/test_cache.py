@@ -18,7 +18,7 @@ from numba import types
 import screw_dynamics
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.kernel_cache import building, cache, dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numba_internals import objects
 
 PACKAGE = Path(screw_dynamics.__file__).parent
@@ -41,16 +41,16 @@ def kernel(function, kinds=NUMBER):
     @compiled()
     def call(x, out):
         array_at(0.0, out, (1,))[0] = function(x)
-    return Form(call, kinds)
+    return KernelSpec(call, kinds)
 
 
 built = []          # kernels that were built
 
 
-def value(form):
+def value(spec):
     """What a kernel makes of 1, and whether it came from the cache."""
     count, out = len(built), np.zeros(1)
-    function_at(shared_objects.address_of(form), 2)(1, out.ctypes.data)
+    function_at(shared_objects.address_of(spec), 2)(1, out.ctypes.data)
     return out[0], len(built) == count
 
 
@@ -61,9 +61,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     build = building.build
-    monkeypatch.setattr(building, "build", lambda form, name: built.append(form) or build(form, name))
+    monkeypatch.setattr(building, "build", lambda spec, name: built.append(spec) or build(spec, name))
     return tmp_path / "cache"
 
 
@@ -267,7 +267,7 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
         return make(*arguments)
     monkeypatch.setattr(cache, "LONG", 0.01)
     monkeypatch.setattr(objects, "object_of", make_slowly)
-    shared_objects.address_of(Form(slow, NUMBER))
+    shared_objects.address_of(KernelSpec(slow, NUMBER))
     while_compiling, done, *hint = caplog.messages
     assert while_compiling == "compiling a slow kernel, once on this machine"
     assert re.fullmatch(r"a slow kernel is ready after \d+\.\d s", done)
@@ -305,11 +305,11 @@ def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folde
 
 
 def test_several_threads_may_ask_at_once(folder):
-    form, results, all_there, count = kernel(doubled), [], threading.Barrier(8), len(built)
+    spec, results, all_there, count = kernel(doubled), [], threading.Barrier(8), len(built)
 
     def ask():
         all_there.wait(timeout=60)
-        results.append(value(form)[0])
+        results.append(value(spec)[0])
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -327,7 +327,7 @@ import numpy as np
 from screw_dynamics import Robot
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.kernel_cache import building, shared_objects
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 
@@ -342,7 +342,7 @@ built, build, out = [], building.build, np.zeros(1)
 building.build = lambda form, name: built.append(form.name) or build(form, name)
 robot = Robot.from_urdf({str(PACKAGE.parent / "urdf" / "double_pendulum.urdf")!r})
 energy = robot.kinetic_energy([0.0, 0.0], [1.0, 1.0])
-function_at(shared_objects.address_of(Form(power, ("intp", "intp"))), 2)(1, out.ctypes.data)
+function_at(shared_objects.address_of(KernelSpec(power, ("intp", "intp"))), 2)(1, out.ctypes.data)
 print(energy, out[0], built[:1] not in ([], ["power"]), built[-1:] == ["power"])
 """
 

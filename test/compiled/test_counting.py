@@ -11,8 +11,8 @@ from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 from screw_dynamics.compiled.counting import Counting, Operations, operations, straight_line_operations
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.compiled.specialize import Pair, script
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar
@@ -107,6 +107,6 @@ def test_numbers_that_are_0_in_every_robot_cost_nothing():
     def multiple(links, body, out):
         V = body.q[1] * links.X[1]
         out[0] = V.angular.z + V.linear.z
-    entry, links = Entry(multiple, Body, "q", per_joint), links_of(pendulum())
+    entry, links = CompiledAlgorithm(multiple, Body, "q", per_joint), links_of(pendulum())
     assert operations(entry, links) == Operations(1, 2, 0, 0, 0)
     assert operations(entry, links, general=True) == Operations(1, 6, 0, 0, 0)

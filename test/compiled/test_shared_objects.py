@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from screw_dynamics.compiled.functions import form_of_words, function
+from screw_dynamics.compiled.functions import function, spec_of_words
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.compiled.workspace import numbers_type, read_type
 from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name
+from screw_dynamics.kernel_cache.cache import Compiled, KernelSpec, compiled, file_name
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
 from support.kernels import cache_with
@@ -32,7 +32,7 @@ def kernel():
             raise ValueError("count must not be negative")
         from_here[0] = 2.0 * from_here[0]
         return count + 1
-    return Form(doubled, ("intp", "intp"))
+    return KernelSpec(doubled, ("intp", "intp"))
 
 
 def called(where):
@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
     """An empty place for the cache of this test."""
     dependencies.digest(dependencies.EVERYTHING)        # whose file is none of what these tests count
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     return tmp_path / "cache"
 
 
@@ -115,7 +115,7 @@ import sys
 import numpy as np
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 @compiled("solve", "a user's")
 def solve(b, k):
     a = np.eye(3)
@@ -126,7 +126,7 @@ def solve(b, k):
     b = array_at(0.0, b, (3,))
     b[:] = np.linalg.solve(a, b)
     return k
-form, b = Form(solve, ("intp", "intp")), np.ones(3)
+form, b = KernelSpec(solve, ("intp", "intp")), np.ones(3)
 kept, run = shared_objects.is_kept(form), function_at(shared_objects.address_of(form), 2)
 print(kept, run(b.ctypes.data, 3), *b)
 try:
@@ -154,7 +154,7 @@ def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
 
 
 def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
-    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setattr(store, "_logged", set())
     monkeypatch.setenv("CC", "'gcc -O1")
     assert building.linker() in (["cc"], ["gcc"], ["clang"])
     assert "is not a command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
@@ -171,7 +171,7 @@ def test_a_system_that_loads_none_is_reported_and_llvm_loads_the_code(folder, mo
 
 def test_where_nothing_can_be_kept_kernels_are_built_in_each_process(folder, monkeypatch, caplog):
     folder.write_text("a file")
-    monkeypatch.setattr(store, "places", lambda: iter([folder]))
+    monkeypatch.setattr(store, "candidate_folders", lambda: iter([folder]))
     assert called(shared_objects.address_of(kernel())) == (3.0, 5)
     assert "machine code cannot be kept" in caplog.text
 
@@ -195,7 +195,7 @@ def test_words_of_different_signatures_have_different_names():
         x[0] = 2 * x[0]
     made = compiled("twice", "a user's")(twice)
     kinds = numbers_type(1), numbers_type(2), numbers_type(1, "A"), numbers_type(1, dtype="int64")
-    assert len({shared_objects._names(form_of_words(Form(made, (kind,))))[0] for kind in kinds}) == len(kinds)
+    assert len({shared_objects._names(spec_of_words(KernelSpec(made, (kind,))))[0] for kind in kinds}) == len(kinds)
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_memory_that_a_kernel_takes_it_gives_back(folder):
             x = np.ones(10000 + k % 3)
             total += x[k % 100]
         return int(total)
-    where = shared_objects.address_of(Form(taking, ("intp",)))
+    where = shared_objects.address_of(KernelSpec(taking, ("intp",)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert function_at(where, 1)(100_000) == 100_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000       # kB
@@ -220,7 +220,7 @@ def test_integers_come_back_as_they_are_and_errors_without_the_gil(folder):
         if fails:
             raise ValueError("it was to fail")
         return int(x[0]) - by
-    run = function(Form(less, (read_type(1), "int64", "boolean")))
+    run = function(KernelSpec(less, (read_type(1), "int64", "boolean")))
     assert [run(np.array([1.0]), by, np.False_) for by in (0, 2, 1, -2**40)] == [1, -1, 0, 1 + 2**40]
     with pytest.raises(ValueError, match="it was to fail"):
         run(np.array([1.0]), 1, True)
@@ -306,12 +306,12 @@ print(held, os.wait()[1])
 CONSTANT = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 TABLE = np.arange(64.0)[::2]
 @compiled("constant", "a user's")
 def constant(k):
     return int(TABLE[k])
-print(function(Form(constant, ("int64",)))(3))
+print(function(KernelSpec(constant, ("int64",)))(3))
 """
 
 
@@ -362,7 +362,7 @@ def test_a_function_of_arrays_refuses_others(folder):
     def scaled(x, factor, count, out):
         for k in range(count):
             out[k] = factor * x[k]
-    run = function(Form(scaled, (numbers_type(1, "A", readonly=True), "float64", "int64", numbers_type(1))))
+    run = function(KernelSpec(scaled, (numbers_type(1, "A", readonly=True), "float64", "int64", numbers_type(1))))
     x, out = np.arange(6.0)[::2], np.zeros(3)
     assert run(x, 2, np.int64(3), out) == 0 and (out == 2.0 * x).all()
     frozen = np.zeros(3)
@@ -371,4 +371,4 @@ def test_a_function_of_arrays_refuses_others(folder):
                           ([0.0], out), (x.astype(">f8"), out)):
         with pytest.raises(TypeError, match=r"scaled: takes Array\(float64, 1, 'A', readonly=True\), float64, int64"):
             run(given, 2.0, 3, result)
-    assert form_of_words(kernel()).is_native
+    assert spec_of_words(kernel()).is_native

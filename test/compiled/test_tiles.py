@@ -9,7 +9,7 @@ from numba import njit
 from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.calls import address_of
 from screw_dynamics.compiled.native import function_at
-from screw_dynamics.compiled.tiles import consecutive, form_of_transposition, transposed
+from screw_dynamics.compiled.tiles import consecutive, spec_of_transposition, transposed
 from screw_dynamics.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
@@ -24,7 +24,7 @@ def through_lanes(states, out):
     """Each number of each state through a lane, into a row of `out`, as batches go."""
     count, width = states.shape
     size, lanes = states.itemsize, WIDTH * 8 // states.itemsize
-    to_lanes, to_rows = (function_at(address_of(form_of_transposition(to, size == 4)), 4) for to in ("lanes", "rows"))
+    to_lanes, to_rows = (function_at(address_of(spec_of_transposition(to, size == 4)), 4) for to in ("lanes", "rows"))
     memory = np.full(lanes * width, np.nan, states.dtype)
     for first in range(0, count, lanes):
         to_lanes(states.ctypes.data + first * width * size, width, count - first, memory.ctypes.data)
@@ -46,7 +46,7 @@ def test_rows_go_in_and_out_of_lanes(rng, count, n, dtype):
 @pytest.mark.parametrize("count", range(1, WIDTH + 2))
 def test_the_last_row_is_repeated_in_places_that_have_none(rng, count):
     states, lanes = rng.normal(size=(count, 3)), np.full((3, WIDTH), np.nan)
-    function_at(address_of(form_of_transposition("lanes", False)), 4)(states.ctypes.data, 3, count, lanes.ctypes.data)
+    function_at(address_of(spec_of_transposition("lanes", False)), 4)(states.ctypes.data, 3, count, lanes.ctypes.data)
     assert (lanes.T == states[np.minimum(np.arange(WIDTH), count - 1)]).all()
 
 

@@ -3,10 +3,10 @@ itself, and what is no problem."""
 import numpy as np
 import pytest
 
-from screw_dynamics.constraints.bounded import Box, solve_bounded
+from screw_dynamics.constraints.box_lcp import BoxLcp, solve_box_lcp
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
-from screw_dynamics.constraints.cones.tables import cones, find_entries, numbers
+from screw_dynamics.constraints.cones.tables import cones, find_nonzero_ranges, numbers
 from screw_dynamics.numbers.values import PLAIN
 from support.contact_scenes import heap, holds, scenes, stack
 
@@ -129,7 +129,7 @@ def test_alternating_directions_come_near(rng):
     given = cones(0.0, 0, m, np.zeros(numbers(0, m)), 0)
     given.G[:], given.c[:], given.mu[:], given.active[:] = scene.G, scene.c, scene.mu, 1.0
     given.ends[:] = len(given.x)
-    find_entries(given)
+    find_nonzero_ranges(given)
     alternate(given, 1.0, 300)
     x = given.y * given.free
     v, term = scene.c + scene.G @ x, np.zeros(len(x))
@@ -146,12 +146,12 @@ def test_rows_within_bounds_are_those_of_pivoting(rng, u):
         kinds = np.array([(0.0, np.inf), (-np.inf, 0.0), (-f, f), (-np.inf, np.inf), (0.0, 0.0)])
         lower, upper = kinds[rng.integers(len(kinds), size=u)].T.copy()
         G = Y.T @ Y
-        box = Box(G, np.empty((u, u)), c, lower, upper, G.diagonal().copy(), np.empty(u), np.empty(u))
-        solve_bounded(box)
+        lcp = BoxLcp(G, np.empty((u, u)), c, lower, upper, G.diagonal().copy(), np.empty(u), np.empty(u))
+        solve_box_lcp(lcp)
         found = solve_contacts(G, c, np.zeros(0), lower, upper)
         assert found.converged
-        np.testing.assert_allclose(found.v, c + G @ box.x, atol=1e-10 * abs(c).max())
-        np.testing.assert_allclose(found.x, box.x, atol=1e-8 * abs(box.x).max())
+        np.testing.assert_allclose(found.v, c + G @ lcp.x, atol=1e-10 * abs(c).max())
+        np.testing.assert_allclose(found.x, lcp.x, atol=1e-8 * abs(lcp.x).max())
 
 
 @pytest.mark.slow     # the solver on lanes: half a minute to compile

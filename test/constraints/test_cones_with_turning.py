@@ -6,7 +6,14 @@ import pytest
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
 from screw_dynamics.constraints.cones.residuals import measure
-from screw_dynamics.constraints.cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, cones, find_entries, numbers
+from screw_dynamics.constraints.cones.tables import (
+    COMPLEMENTARITY,
+    CONE,
+    DISSIPATION,
+    cones,
+    find_nonzero_ranges,
+    numbers,
+)
 
 U, MU, SPIN_OF, ROLL_OF = 2, np.array([0.4, 0.7, 0.2]), [2, 0], [1, 2]
 N = U + 3 * len(MU) + len(SPIN_OF) + 2 * len(ROLL_OF)
@@ -97,7 +104,7 @@ def alone(rng):
 def test_alternating_directions_come_near(rng):
     given, which = alone(rng)
     given.ends[:] = len(given.x)
-    find_entries(given)
+    find_nonzero_ranges(given)
     alternate(given, 1.0, 400)
     x = given.y * given.free
     found = type("", (), dict(x=x, v=which[1] + which[0] @ x))

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from screw_dynamics.constraints import shortest
+from screw_dynamics.constraints import min_norm
 from screw_dynamics.constraints.cones.tables import cones, numbers
 from screw_dynamics.constraints.contacts.columns import (
     clear_spans,
@@ -50,7 +50,7 @@ def test_products_of_columns_are_those_of_all_entries(rng, trees, most, whole):
                                 contact=SimpleNamespace(pair=np.arange(m)),
                                 geometry=SimpleNamespace(pair=pair, collider=SimpleNamespace(body=pairs.ravel())))
         N = u + 3 * m
-        problem = shortest.problem(0.0, n, N, np.full(shortest.numbers(n, N), np.nan), 0)
+        problem = min_norm.problem(0.0, n, N, np.full(min_norm.numbers(n, N), np.nan), 0)
         found = cones(0.0, u, m, np.full(numbers(u, m), np.nan), 0)
         problem.b[0], problem.x[:] = 0.0, 0.0
         put_spans(links, body, given, of, found, whole)

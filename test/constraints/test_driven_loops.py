@@ -18,7 +18,7 @@ def found(loops, q, qd, given, driven, external):
     joints = DrivenJoints(*rows)
     for bound in (joints.upper, joints.limit, joints.stall, joints.no_load):
         bound[:] = np.inf
-    joints.lower[:], joints.strength[:], joints.place[:] = -np.inf, 1.0, robot.model.places_in_q
+    joints.lower[:], joints.strength[:], joints.place[:] = -np.inf, 1.0, robot.model.q_indices
     joints.drive[:] = np.where(driven, SERVO, EFFORT)
     reference[0, 2], reference[0, 3] = np.where(driven, given, 0.0), np.where(driven, 0.0, given)
     motion, clipped = Driven(robot, "semi_implicit_euler", (), loops.constraints), np.zeros(robot.n, dtype=np.int64)

@@ -22,8 +22,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
+from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.kernel_cache import store
-from screw_dynamics.whole_file import write_whole
 
 from .coverage_map import PACKAGE, CoverageMap
 from .draw import draw
@@ -47,7 +47,7 @@ class Outcomes:
             outcome = find(), time.monotonic() - begin
             with self._lock:
                 self._known[key] = outcome
-                write_whole(self._file, json.dumps(self._known))
+                write_atomically(self._file, json.dumps(self._known))
         return self._known[key]
 
 
@@ -123,7 +123,7 @@ def main() -> int:
     summary = (f"{len(places)} mutations with seed {options.seed}, {len(missed)} not noticed: {share:.1%} noticed; "
                f"{(time.monotonic() - begin) / 60.0:.0f} minutes")
     print("", *missed, summary, sep="\n")
-    write_whole(folder / "report.txt", "\n".join([summary, "", *missed, "", *lines, ""]))
+    write_atomically(folder / "report.txt", "\n".join([summary, "", *missed, "", *lines, ""]))
     return 0 if share >= ASKED else 1
 
 

@@ -18,7 +18,7 @@ SMALL = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 
@@ -28,7 +28,7 @@ def power(x):
     x[0] = dot(Wrench(a, a), Twist(a, a))
 
 x = np.array([2.0])
-function(Form(power, (numbers_type(1),)))(x)
+function(KernelSpec(power, (numbers_type(1),)))(x)
 print(x[0])
 """
 # In front of a program: another version of Numba, and one that has lost what the linking takes.

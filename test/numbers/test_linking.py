@@ -6,7 +6,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numba_internals.compiler import CALLEE, start
 from screw_dynamics.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import kernel, noinline
@@ -48,7 +48,7 @@ def result_of(called, x):
     @compiled("a kernel of a test", key=None)
     def in_place(x):
         x[0] = called(x[0])
-    function(Form(in_place, (numbers_type(1),)))(out)
+    function(KernelSpec(in_place, (numbers_type(1),)))(out)
     return out[0]
 
 

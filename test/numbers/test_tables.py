@@ -4,8 +4,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 from screw_dynamics.compiled.counting import operations
-from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.numbers.tables import IfGiven, Square, extends, size, table, taking
 from screw_dynamics.numbers.values import Scalar, fields, numbers
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
@@ -63,6 +63,6 @@ def test_an_input_that_is_not_given_costs_no_operation():
         X = links.X[1]
         out[0] = (X.angular @ X.angular + X.linear @ X.linear + body.added[1]) * body.q[1] - dot(body.F[1], X)
     model = model_of(random_tree(np.random.default_rng(3), 1))
-    found = [operations(Entry(algorithm, Pushed, inputs, per_joint), model.links((0.0, 0.0, -9.81)))
+    found = [operations(CompiledAlgorithm(algorithm, Pushed, inputs, per_joint), model.links((0.0, 0.0, -9.81)))
              for inputs in ("q", "q added")]
     assert [(x.additions, x.multiplications) for x in found] == [(1, 3), (2, 3)]

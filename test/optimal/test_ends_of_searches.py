@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.constraints.bounded import FREE
+from screw_dynamics.constraints.box_lcp import FREE
 from screw_dynamics.optimal import (
     Configuration,
     Cost,

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
 import screw_dynamics as sd
-from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places
+from screw_dynamics.model.multi_dof_joints import coordinate_indices, multi_dof_joints
 from screw_dynamics.ros.dynamics.external_torque import ExternalTorque
 from screw_dynamics.ros.dynamics.joint_request import JointRequest
 from screw_dynamics.ros.dynamics.node import DynamicsNode
@@ -169,7 +169,8 @@ def test_another_robot_whose_joints_are_called_alike_has_its_own_frames_and_velo
         for old, new in (("", ""), ('<axis xyz="0.6 0 0.8"/>', '<axis xyz="0 0 1"/>'), ("planar", "floating")):
             robot = sd.Robot.from_urdf(URDF.replace(old, new) if old else URDF)
             node.use(robot)
-            now, slip = RobotState(("hip", "lift"), others=multi_dof_joints(robot.model), places=places(robot.model)), (
+            now, slip = RobotState(("hip", "lift"), others=multi_dof_joints(robot.model),
+                                   indices=coordinate_indices(robot.model)), (
                 multi_dof_joints(robot.model)[1])
             now.position[:], now.velocity[:], now.effort[:], now.stamps[:] = robot.neutral(), 0.0, 0.0, 10
             external.observe(now)
@@ -190,7 +191,7 @@ def test_a_velocity_that_a_request_names_twice_is_refused():
 def test_messages_merge_until_stamps_go_back(driver, state):
     robot, notes = driver.robot, []
     others = multi_dof_joints(robot.model)
-    now = RobotState(("hip", "lift"), velocity_fallback="error", others=others, places=places(robot.model),
+    now = RobotState(("hip", "lift"), velocity_fallback="error", others=others, indices=coordinate_indices(robot.model),
                      notify=lambda topic, fault: notes.append((topic, fault.reason)))
 
     def take(name, sec, twists=state[1], wrench=None):

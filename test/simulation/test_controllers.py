@@ -153,7 +153,7 @@ def branching(robot, t, q, qd, tau):
 def test_what_branches_runs_on_one_state_after_another(rng):
     q0 = HOME + 0.2 * rng.normal(size=(9, 7))
     _, q, _ = PANDA.rollout(q0, 0.1 * q0, branching, steps=10)
-    assert forms()[-1] == controllers.PLACES
+    assert forms()[-1] == controllers.SEQUENTIAL
     for i in range(9):
         np.testing.assert_allclose(q[i], PANDA.rollout(q0[i], 0.1 * q0[i], branching, steps=10)[1], atol=1e-12)
 

@@ -19,7 +19,7 @@ H = 1e-3
 def table(robot, drive, **rows):
     """A table of joints without friction, stops and limits, whose servos do without feedback unless told."""
     values = {"damping": 0.0, "friction": 0.0, "lower": -np.inf, "upper": np.inf, "drive": drive, "stiffness": 0.0,
-              "place": robot.model.places_in_q, "spring": 0.0, "rest": 0.0, "rate": 0.0, "limit": np.inf,
+              "place": robot.model.q_indices, "spring": 0.0, "rest": 0.0, "rate": 0.0, "limit": np.inf,
               "clipped": 0.0, "strength": 1.0, "stall": np.inf, "no_load": np.inf, **rows}
     return np.array([np.broadcast_to(value, np.shape(drive)) for value in values.values()], dtype=float)
 
@@ -82,7 +82,7 @@ def test_efforts_and_accelerations_fulfil_the_equation_of_motion(robot, share):
 def test_servos_brakes_and_gravity_compensation_at_rest(robot):
     """All at rest in their places: each gives the gravity torque."""
     rng = np.random.default_rng(8)
-    q, places = robot.random_configuration(seed=rng), robot.model.places_in_q
+    q, places = robot.random_configuration(seed=rng), robot.model.q_indices
     reference = np.zeros((1, 4, robot.n))
     reference[0, 0] = np.where(places >= 0, q[places], 0.0)
     joints = table(robot, rng.choice([GRAVITY, SERVO, BRAKE], robot.n), stiffness=100.0, rate=20.0)

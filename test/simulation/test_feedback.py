@@ -73,7 +73,7 @@ def test_forces_see_the_time_of_each_step():
 
     def push(t, q, qd, p, tau):
         tau[0] = t * t
-    total = robot.rollouts.stepped([sd.forces.Custom(push)], False)
+    total = robot.rollouts.step_forces([sd.forces.Custom(push)], False)
     found = follow(robot.rollouts, "rk4", False, False, total, alone([0.0], [0.3], N, 1), dt, start=t0)
     t = t0 + dt * np.arange(N + 1)
     qd = 0.3 + (t**3 - t0**3) / (3.0 * MASS)

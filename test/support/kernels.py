@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from screw_dynamics import prepare
-from screw_dynamics.compiled.functions import form_of_words
+from screw_dynamics.compiled.functions import spec_of_words
 from screw_dynamics.kernel_cache import dependencies, shared_objects, store
 
 
@@ -16,7 +16,7 @@ def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:
     dependencies.digest(dependencies.EVERYTHING)        # they are kept now
     for file in store.own().path.glob(f"*{store.SOURCES}"):
         shutil.copy(file, path)
-    for form in map(known.__getitem__, kernels):
-        if (file := shared_objects.file_of(form_of_words(form))) is not None:
+    for spec in map(known.__getitem__, kernels):
+        if (file := shared_objects.file_of(spec_of_words(spec))) is not None:
             shutil.copy(file, path)
     return {"SCREW_DYNAMICS_CACHE_DIR": str(path)}

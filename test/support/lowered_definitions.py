@@ -11,7 +11,7 @@ from numba import njit
 from numba.core.typed_passes import NativeLowering
 
 from screw_dynamics import prepare
-from screw_dynamics.compiled.functions import form_of_words
+from screw_dynamics.compiled.functions import spec_of_words
 from screw_dynamics.kernel_cache import dependencies
 from screw_dynamics.kernel_cache import fingerprint as fingerprints
 from screw_dynamics.numba_internals import linking
@@ -48,11 +48,11 @@ def main(names):
     gc.disable()            # as where kernels are compiled: what is made lives to the end
     forms, found = prepare.forms(*prepare.PARTS), {}
     for name in names or forms:
-        form = form_of_words(forms[name])
+        spec = spec_of_words(forms[name])
         _linked.clear()
-        njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(form.compiled.function).compile(types_of(form.signature))
+        njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(spec.compiled.function).compile(types_of(spec.signature))
         _named.clear()
-        fingerprints.fingerprint(form.compiled.function)
+        fingerprints.fingerprint(spec.compiled.function)
         found[name] = sorted(_named), sorted(_linked)
     print(json.dumps(found))
 

@@ -9,13 +9,14 @@ from screw_dynamics import algorithms
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from support.scalar_kinds import slope
 
 _MODULES = [importlib.import_module(f"{algorithms.__name__}.{module.name}")
             for module in pkgutil.iter_modules(algorithms.__path__)]
 # Those of the facade, and those of the recursions in every representation; twists have tests of their own.
-ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items() if isinstance(x, Entry)}
+ENTRIES = {name.lower(): x for module in _MODULES for name, x in vars(module).items()
+           if isinstance(x, CompiledAlgorithm)}
 ENTRIES |= {f"{what}_{form}": entry for what, entries in (
     ("inverse_dynamics", INVERSE_DYNAMICS_IN), ("forward_dynamics", FORWARD_DYNAMICS_IN))
     for form, entry in entries.items() if form != "body"}

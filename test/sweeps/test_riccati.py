@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from screw_dynamics.constraints.bounded import FREE
+from screw_dynamics.constraints.box_lcp import FREE
 from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
 from screw_dynamics.sweeps.euler_steps import euler_steps
 from screw_dynamics.sweeps.matrix_products import padded

@@ -4,7 +4,7 @@ Derivatives by the configuration are along the joint screws: for a function f, d
 e_i) is q + h e_i for single-DoF joints, and the result of Robot.integrate for Lie-group joints."""
 from collections.abc import Sequence
 
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 
 from ..group_rates import inverse_on_groups
 from . import inverse_dynamics_by_rows as by_rows
@@ -14,22 +14,24 @@ from .inverse_dynamics import InverseDynamicsDerivatives, inverse_dynamics_deriv
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: for a single state, and
 # models that matrix_rows.is_deep accepts.
-INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
-                                     three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives))
-INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(
+INVERSE_DYNAMICS_DERIVATIVES = CompiledAlgorithm(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
+                                                 three_per_pair,
+                                                 on_groups=inverse_on_groups(inverse_dynamics_derivatives))
+INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = CompiledAlgorithm(
     by_rows.inverse_dynamics_derivatives, by_rows.DerivativeColumns, "q qd qdd", three_per_pair,
     name="inverse_dynamics_derivatives.rows", on_groups=inverse_on_groups(by_rows.inverse_dynamics_derivatives))
 # Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
 _SOLVERS = {"tree": ("", BY_TREE), "matrix": (".mass_matrix", BY_MATRIX), "bodies": (".articulated", BY_BODIES)}
 FORWARD_DYNAMICS_DERIVATIVES = {
-    solver: Entry(by_solver(coordinates_alone, by), ForwardDynamicsDerivatives, "q qd qdd", three_per_pair,
-                  name=f"forward_dynamics_derivatives{suffix}", on_groups=by_solver(on_groups, by))
+    solver: CompiledAlgorithm(by_solver(coordinates_alone, by), ForwardDynamicsDerivatives, "q qd qdd", three_per_pair,
+                              name=f"forward_dynamics_derivatives{suffix}", on_groups=by_solver(on_groups, by))
     for solver, (suffix, by) in _SOLVERS.items()}
 DEEP = 13       # average depth of bodies from which articulated bodies are faster than factorizing
 
 
-def forward_dynamics_derivatives(parents: Sequence[int], shares_coordinates: bool) -> Entry:
-    """Return the Entry for a model: by the mass matrix if joints share coordinates, else the faster one for its depth.
+def forward_dynamics_derivatives(parents: Sequence[int], shares_coordinates: bool) -> CompiledAlgorithm:
+    """Return the CompiledAlgorithm for a model: by the mass matrix if joints share coordinates, else the faster one for
+    its depth.
 
     parents: of its bodies, -1 for the root."""
     depths: list[int] = []

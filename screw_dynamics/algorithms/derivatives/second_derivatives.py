@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.inertia import Inertia
@@ -131,6 +131,6 @@ def inverse_dynamics_second_derivatives(links: Link, body: MotionDerivatives, ou
 
 
 # Inputs: q, q', q''. Result (4, n, n, n): see Blocks.
-INVERSE_DYNAMICS_SECOND_DERIVATIVES = Entry(
+INVERSE_DYNAMICS_SECOND_DERIVATIVES = CompiledAlgorithm(
     inverse_dynamics_second_derivatives, MotionDerivatives, "q qd qdd", kernel(lambda n, b: (4, n, n, n)),
     on_groups=inverse_on_groups(inverse_dynamics_second_derivatives), rare=True)

@@ -14,7 +14,7 @@ The articulated-body recursion, in the notations of several schools; [SY] table 
 | articulated inertia A, bias P       | I^A, Z^A          | P, z             | I^A, p^A           | J^A, B            |
 | gain U d of the joint               | I^A h / h^T I^A h | P H* / D         | I^A s / s^T I^A s  | J^A s / s^T J^A s |
 """
-from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_joint
 
 from ..group_rates import forward_on_groups
 from . import body_fixed, composite_bodies, composite_bodies_body_fixed, hybrid, mixed, spatial
@@ -28,14 +28,14 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.ArticulatedBod
                                     composite_bodies_body_fixed.CompositeBodies)}
 RARE = "body", "spatial", "mixed", "mass_matrix.body"
 # The same accelerations by each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
-FORWARD_DYNAMICS_BY = {name: Entry(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
-                                   on_groups=forward_on_groups(algorithm), rare=name in RARE)
+FORWARD_DYNAMICS_BY = {name: CompiledAlgorithm(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
+                                               on_groups=forward_on_groups(algorithm), rare=name in RARE)
                        for name, (algorithm, Table) in _ALGORITHMS.items()}
 FORWARD_DYNAMICS_IN = dict(FORWARD_DYNAMICS_BY)
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
 FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED = FORWARD_DYNAMICS_IN.pop("mass_matrix.body")
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With added inertia, for integrators, which call it from compiled code only.
-ACCELERATION = {name: Entry(algorithm, Table, "q qd tau added", per_joint, name=f"acceleration.{name}",
-                            on_groups=forward_on_groups(algorithm))
+ACCELERATION = {name: CompiledAlgorithm(algorithm, Table, "q qd tau added", per_joint, name=f"acceleration.{name}",
+                                        on_groups=forward_on_groups(algorithm))
                 for name, (algorithm, Table) in _ALGORITHMS.items()}

@@ -5,7 +5,7 @@ and a translation, resolved in the goal's frame. Unlike the logarithm on SE(3), 
 orientations, and any of the six rows can be left free."""
 import numpy as np
 
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null

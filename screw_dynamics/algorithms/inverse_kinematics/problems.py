@@ -23,7 +23,7 @@ OPTIONS = 13
 # Columns of the result of each problem, beside q.
 SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # deviation of the goals from poses
 FOUND = 5
-GOOD, SINCE, MADE, MOVED, DESCENDS, BEFORE, STIFFER = range(7)      # rows of Places.state
+GOOD, SINCE, MADE, MOVED, DESCENDS, BEFORE, STIFFER = range(7)      # rows of LaneStates.state
 STATES = 7
 
 
@@ -39,7 +39,7 @@ class Search(NamedTuple):
     moves: np.ndarray
     weights: np.ndarray
     columns: np.ndarray
-    places: np.ndarray
+    q_indices: np.ndarray
     slots: np.ndarray
     joints: np.ndarray
     options: np.ndarray
@@ -54,7 +54,7 @@ class Search(NamedTuple):
 Sizes = namedtuple("Sizes", "m a nq goals")
 
 
-class Places(NamedTuple):
+class LaneStates(NamedTuple):
     """The state of each lane: its problem, -1 for none; its attempt, from 0; the lowest cost of its problem so far.
 
     Rows of lanes: the configuration q, its moving coordinates one step before, the goals, and state: the error to fall
@@ -74,17 +74,17 @@ class Places(NamedTuple):
 def sizes_of(search: Search) -> Sizes:
     """Return the Sizes of a search."""
     T = len(search.tasks)
-    return Sizes(6 * T, len(search.places), search.q0.shape[1], GOAL * T)
+    return Sizes(6 * T, len(search.q_indices), search.q0.shape[1], GOAL * T)
 
 
 def memory_size(sizes: Sizes) -> int:
     """Return the count of numbers per lane that a search needs."""
-    return room(Work, sizes) + room(Places, sizes)
+    return room(Work, sizes) + room(LaneStates, sizes)
 
 
 @kernel
-def places_in(like: Scalar, sizes: Sizes, memory: np.ndarray) -> Places:
+def lane_states_in(like: Scalar, sizes: Sizes, memory: np.ndarray) -> LaneStates:
     """Return idle lanes."""
     count = lane_count(like)
-    return arranged(Places, like, sizes, memory, count * room(Work, sizes),
+    return arranged(LaneStates, like, sizes, memory, count * room(Work, sizes),
                     np.full(count, -1), np.zeros(count, np.int64), np.zeros(count))

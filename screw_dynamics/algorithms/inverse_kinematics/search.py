@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, lane_count
@@ -54,9 +54,9 @@ from .problems import (
     STIFFER,
     SUCCESS,
     UPPER,
-    Places,
+    LaneStates,
     Search,
-    places_in,
+    lane_states_in,
     sizes_of,
 )
 from .step import Work, step_in_box
@@ -72,7 +72,7 @@ def fill_coordinates(links: Link, memory: np.ndarray, q: list, column: list) -> 
 
 
 @kernel
-def renew_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+def update_coordinates(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
     """Update the moving coordinates in a column."""
     for i in slots:
         column[i] = q[links.coordinate[i]]
@@ -85,7 +85,7 @@ def fill_placements(links: Link, memory: np.ndarray, q: list, column: list) -> N
 
 
 @kernel
-def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
+def update_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list, column: list) -> None:
     """Update the moving placements in a column."""
     start = ws.pose_sources_in(memory).start
     for i in slots:
@@ -105,12 +105,12 @@ def is_needed(search: Search, e: list, place: int, i: int) -> bool:
 
 
 @noinline
-def begin(search: Search, at: Places, e: list, place: int) -> None:
+def begin(search: Search, at: LaneStates, e: list, place: int) -> None:
     """Begin an attempt in a lane.
 
     The first begins at q0 if it is given. Others begin at the next start, but coordinates that move only frames at
     their goals stay. After the last start, a descent begins at the best configuration."""
-    joints, moving, row, attempt = search.joints, search.places, at.row[place], at.attempt[place]
+    joints, moving, row, attempt = search.joints, search.q_indices, at.row[place], at.attempt[place]
     last = attempt == int(search.options[ATTEMPTS])
     if last:
         for i in moving:
@@ -136,7 +136,7 @@ def not_rigid(x: np.ndarray, k: int) -> float:
 
 
 @noinline
-def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
+def load(search: Search, at: LaneStates, e: list, place: int, row: int) -> None:
     """Load a problem into a lane, and begin its first attempt."""
     at.row[place], at.attempt[place], at.best[place] = row, 0, math.inf
     search.found[row, SUCCESS] = search.found[row, NOT_RIGID] = 0.0
@@ -150,15 +150,15 @@ def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
 
 
 @noinline
-def keep(search: Search, at: Places, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
+def keep(search: Search, at: LaneStates, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
     """Store the configuration of a lane if it is the first solution, or nearer to the preferred configuration than
     other solutions; without a solution, if it is nearer to the goals."""
     row, joints = at.row[place], search.joints
     solved = search.found[row, SUCCESS] == 1.0
     if within:
         cost = 0.0
-        for k in range(len(search.places)):
-            cost += joints[GAIN, k] * (extract(at.q[search.places[k]], place) - joints[REST, k]) ** 2
+        for k in range(len(search.q_indices)):
+            cost += joints[GAIN, k] * (extract(at.q[search.q_indices[k]], place) - joints[REST, k]) ** 2
     first = at.attempt[place] == 0 and not solved
     if (within and not solved) or (within == solved and (first or cost < at.best[place])):
         at.best[place] = cost
@@ -170,12 +170,12 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
 
 
 @kernel
-def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
+def go_back(search: Search, at: LaneStates, cost: Scalar) -> Scalar:
     """Return to the previous configuration and raise the damping if a descent is required and the error has not
     decreased; else lower the damping.
 
     Returns 1 where it went back, else 0."""
-    descends, moving, state = at.state[DESCENDS] > 0.0, search.places, at.state
+    descends, moving, state = at.state[DESCENDS] > 0.0, search.q_indices, at.state
     worse = descends & (cost > state[BEFORE])
     for k in range(len(moving)):
         at.q[moving[k]] = where(worse, at.past[k], at.q[moving[k]])
@@ -187,9 +187,9 @@ def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
 
 
 @kernel
-def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar) -> None:
+def advance(search: Search, at: LaneStates, work: Work, cost: Scalar, fresh: Scalar) -> None:
     """Make a step in all lanes that have not just begun."""
-    joints, options, moving, q = search.joints, search.options, search.places, at.q
+    joints, options, moving, q = search.joints, search.options, search.q_indices, at.q
     longest, moved = options[LONGEST], null(cost)
     for k in range(len(moving)):
         x = q[moving[k]]
@@ -207,16 +207,16 @@ def advance(search: Search, at: Places, work: Work, cost: Scalar, fresh: Scalar)
 
 
 @kernel
-def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
+def run(Table: type, fill: Callable, update: Callable, like: Scalar, memory: np.ndarray, work_memory: np.ndarray,
         search: Search) -> None:
     """Search for all problems.
 
-    Table: the table of `errors`; fill(links, memory, q, column) and renew(links, memory, slots, q, column): compute its
-    first column from q, for all slots, and for slots with moving joints."""
+    Table: the table of `errors`; fill(links, memory, q, column) and update(links, memory, slots, q, column): compute
+    its first column from q, for all slots, and for slots with moving joints."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
     body = ws.body_on_lanes(Table, memory, like)
     sizes = sizes_of(search)
-    work, at = arranged(Work, like, sizes, work_memory, 0), places_in(like, sizes, work_memory)
+    work, at = arranged(Work, like, sizes, work_memory, 0), lane_states_in(like, sizes, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])
     following, alive = 0, 0
     for place in range(lane_count(like)):
@@ -227,7 +227,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
             at.row[place] = -1
     fill(links, memory, at.q, body.q)
     while alive:
-        renew(links, memory, search.slots, at.q, body.q)
+        update(links, memory, search.slots, at.q, body.q)
         angle, distance = errors(links, body, frames, search.tasks, search.weights, search.columns, at.goals, work.e,
                                  work.J)
         cost = null(like)
@@ -276,23 +276,23 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
              _READ, _READ, _ROWS, _ROWS)
 
 
-def form(lanes: bool, on_groups: bool = False) -> Form:
+def spec(lanes: bool, on_groups: bool = False) -> KernelSpec:
     """Return the specialization of the search: for one problem at a time and all robots; or on lanes, for robots with
     Lie-group joints, or without."""
     Table = taking(JointScrews, ("q",))
-    Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups or not lanes else
-                          (Table, fill_coordinates, renew_coordinates))
+    Table, fill, update = ((ws.placed(Table), fill_placements, update_placements) if on_groups or not lanes else
+                           (Table, fill_coordinates, update_coordinates))
     like = lane if lanes else number
 
     @compiled(f"inverse_kinematics{ending(lanes, on_groups)}", nogil=True)
-    def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q,
+    def search(memory, work, tasks, moves, weights, columns, q_indices, slots, joints, options, goals, q0, starts, q,
                found):
-        run(Table, fill, renew, like(), memory, work, Search(
-            tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q, found))
-    return Form(search, SIGNATURE)
+        run(Table, fill, update, like(), memory, work, Search(
+            tasks, moves, weights, columns, q_indices, slots, joints, options, goals, q0, starts, q, found))
+    return KernelSpec(search, SIGNATURE)
 
 
 @cache
 def entry_point(lanes: bool, on_groups: bool) -> Callable:
     """Return the compiled search."""
-    return function(form(lanes, on_groups))
+    return function(spec(lanes, on_groups))

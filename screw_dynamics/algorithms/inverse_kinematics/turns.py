@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import kernel, noinline
 
 from ..jacobian import JointScrews
 from .errors import errors
-from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METER, SUCCESS, TURN, UPPER, Places, Search
+from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METER, SUCCESS, TURN, UPPER, LaneStates, Search
 from .step import Work
 
 
@@ -28,7 +28,7 @@ def nearest_turn(x: float, near: float, turn: float, lower: float, upper: float)
 
 
 @kernel
-def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
+def load_turned(search: Search, at: LaneStates, place: int, row: int) -> bool:
     """Load the solution of a problem into a lane, turned as near to its first start as limits allow. Return True if
     that is another configuration."""
     joints, turned = search.joints, False
@@ -36,8 +36,8 @@ def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
         at.q[i] = insert(at.q[i], place, search.q[row, i])
     for i in range(len(at.goals)):
         at.goals[i] = insert(at.goals[i], place, search.goals[row, i])
-    for k in range(len(search.places)):
-        i, turn = search.places[k], joints[TURN, k]
+    for k in range(len(search.q_indices)):
+        i, turn = search.q_indices[k], joints[TURN, k]
         x = search.q[row, i]
         if turn > 0.0 and abs(x) < math.inf:
             y = nearest_turn(x, search.q0[row, i], turn, joints[LOWER, k], joints[UPPER, k])
@@ -46,7 +46,7 @@ def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
 
 
 @noinline
-def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, distance: float) -> None:
+def keep_turned(search: Search, at: LaneStates, place: int, row: int, angle: float, distance: float) -> None:
     """Store the configuration of a lane if a solved problem stays solved, or errors of an unsolved one do not grow."""
     found, options = search.found[row], search.options
     unsolved = 1.0 - found[SUCCESS]
@@ -59,7 +59,7 @@ def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, 
 
 @kernel
 def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: JointScrews, frames: Frame, search: Search,
-                   at: Places, work: Work) -> None:
+                   at: LaneStates, work: Work) -> None:
     """Change solutions by whole turns towards the first start."""
     count, N = len(at.row), len(search.q0)
     for first in range(0, N, count):

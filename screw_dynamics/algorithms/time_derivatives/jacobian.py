@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel, zero
 from screw_dynamics.screws.joint import inner

@@ -1,5 +1,5 @@
 """Hybrid twists of all bodies: of the body frame's origin, resolved in the world frame."""
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose

@@ -2,7 +2,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from screw_dynamics.compiled.entry import Entry, per_body_jacobian, per_body_twist
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, per_body_jacobian, per_body_twist
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation
@@ -23,8 +23,9 @@ class Twists(NamedTuple):
     V: Twist
 
 
-def recursions(name: str, place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
-    """Return the Entry for twists, and that for Jacobians, of all bodies relative to a frame of the root.
+def recursions(name: str, place: Callable, screw: Callable, moved: Callable, seen: Callable
+               ) -> tuple[CompiledAlgorithm, CompiledAlgorithm]:
+    """Return the CompiledAlgorithm for twists, and that for Jacobians, of all bodies relative to a frame of the root.
 
     name: of the representation. place(links, body, i): fill the columns C, R and r of body i, as far as needed.
     screw(links, body, i): the joint screw. moved(body, p, i, V): the twist V of the parent p, transformed to body i.
@@ -55,5 +56,6 @@ def recursions(name: str, place: Callable, screw: Callable, moved: Callable, see
                 J[i] = moved(body, parent[i], i, J[parent[i]])                          # (19), (29), (41), (51)
             for i in range(j, len(q)):
                 add_column(jacobians[i - 1], k[j], seen(frames, target, body, i, J[i]))
-    return (Entry(body_twists, Twists, "q qd", per_body_twist, targeted=True, name=f"body_twists.{name}"),
-            Entry(body_jacobians, Twists, "q", per_body_jacobian, targeted=True, name=f"body_jacobians.{name}"))
+    return (CompiledAlgorithm(body_twists, Twists, "q qd", per_body_twist, targeted=True, name=f"body_twists.{name}"),
+            CompiledAlgorithm(body_jacobians, Twists, "q", per_body_jacobian, targeted=True,
+                              name=f"body_jacobians.{name}"))

@@ -103,7 +103,7 @@ def _estimated(robot, friction, armature, links):
     if not bodies.any():
         raise ValueError("links: none that moves and has a mass is to be estimated")
     rubs = _rubs(model) & (friction in ("estimate", FALLING))
-    columns = np.stack([rubs, rubs, (model.places_in_q >= 0) & armature], axis=1)
+    columns = np.stack([rubs, rubs, (model.q_indices >= 0) & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)
 
 

@@ -1,9 +1,9 @@
 """The solver of contact problems as machine code at an address: compiled once for all callers."""
 from functools import cache
 
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, at, call
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.values import kernel
 
@@ -12,9 +12,9 @@ from .solver import solve_cones
 from .tables import Cones, cones, numbers
 
 
-def form_of_solver(lanes: bool) -> Form:
-    """Return the Form of the solver. Arguments: address of a Cones; the numbers u, m, spins and rolls of its rows; 1
-    for impacts or 0; and the threshold of impacts."""
+def spec_of_solver(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of the solver. Arguments: address of a Cones; the numbers u, m, spins and rolls of its
+    rows; 1 for impacts or 0; and the threshold of impacts."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solver{BATCHES * lanes}")
@@ -25,13 +25,13 @@ def form_of_solver(lanes: bool) -> Form:
             solve_impacts(given, like() + threshold)
         else:
             solve_cones(given)
-    return Form(native, ("intp",) * 6 + ("float64",))
+    return KernelSpec(native, ("intp",) * 6 + ("float64",))
 
 
 @cache
 def solver_address(lanes: bool) -> int:
     """Return the address for `solve_contacts_at` and `solve_impacts_at`. lanes: for a Cones on lanes."""
-    return address_of(form_of_solver(lanes))
+    return address_of(spec_of_solver(lanes))
 
 
 @kernel

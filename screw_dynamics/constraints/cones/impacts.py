@@ -11,7 +11,7 @@ from screw_dynamics.numbers.scalars import larger, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .residuals import slowness
-from .solver import acting, solve_cones
+from .solver import active_contacts, solve_cones
 from .tables import DONE, LOST, SWEPT, Cones, velocities
 
 ROUNDS = 8              # plus as many for each contact
@@ -65,7 +65,7 @@ def power(given: Cones, x: Any) -> Scalar:
 
 
 @noinline
-def take_energy(given: Cones) -> None:
+def limit_energy(given: Cones) -> None:
     """Mix x with the impulses of e = 0 as far as needed to add no energy."""
     x, kept = given.x, given.struck
     gain = power(given, x) + 0.5 * energy(given, x, x)
@@ -121,13 +121,13 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
     save(given, True)
     slow = ROUNDING * slowness(given)
     threshold = where(threshold > slow, threshold, slow)
-    rounds, most, left = none, ROUNDS + acting(given), approaching(given, threshold)
+    rounds, most, left = none, ROUNDS + active_contacts(given), approaching(given, threshold)
     live, lost = left, none
     for _ in range(ROUNDS + len(given.mu)):
         if not some(live > 0.0):
             break
         strike(given, one)
-        take_energy(given)
+        limit_energy(given)
         rounds += live
         lost = larger(lost, where(live > 0.0, given.found[LOST], none))
         for i in range(len(given.x)):

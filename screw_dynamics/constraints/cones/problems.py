@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import room
 from screw_dynamics.numbers.tables import block
@@ -32,8 +32,8 @@ class ContactSolution(NamedTuple):
     converged: np.ndarray
 
 
-def form_of_problems(lanes: bool) -> Form:
-    """Return the Form of contact problems. Arguments: address of the solver; numbers of rows within bounds and of
+def spec_of_problems(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of contact problems. Arguments: address of the solver; numbers of rows within bounds and of
     contacts; contact indices of spins and rolls; flag for impacts and their threshold; problems (B, 1, the numbers from
     G to roll_mu); memory; and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
@@ -58,14 +58,14 @@ def form_of_problems(lanes: bool) -> Form:
                 solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line = ws.read_type(1)
-    return Form(problems_of, ("intp", "int64", "int64", line, line, "boolean", "float64", ws.read_type(3),
-                              ws.numbers_type(1), ws.numbers_type(3)))
+    return KernelSpec(problems_of, ("intp", "int64", "int64", line, line, "boolean", "float64", ws.read_type(3),
+                                    ws.numbers_type(1), ws.numbers_type(3)))
 
 
 @cache
 def entry_of_problems(lanes: bool) -> Callable:
-    """Return the entry point of form_of_problems."""
-    return function(form_of_problems(lanes))
+    """Return the entry point of spec_of_problems."""
+    return function(spec_of_problems(lanes))
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:

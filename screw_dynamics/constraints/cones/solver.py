@@ -20,9 +20,9 @@ from .admm import alternate, clipped
 from .blocks import SOFT, factorize, put_weights
 from .newton import choose, newton
 from .residuals import ENOUGH, TOLERANCE, measure, slowness, worst
-from .sticking import stick
+from .sticking import guess_sticking
 from .sweeps import sweep
-from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_entries, numbers, velocities
+from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_nonzero_ranges, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
@@ -45,7 +45,7 @@ def begin(given: Cones) -> None:
 
 
 @noinline
-def settle(given: Cones, level: Scalar) -> Scalar:
+def keep_best(given: Cones, level: Scalar) -> Scalar:
     """Copy x to best where the residuals are the least so far. level: the least residual so far, or 0 on converged
     lanes. Return the new level."""
     none, live = null(level), level > 0.0
@@ -57,7 +57,7 @@ def settle(given: Cones, level: Scalar) -> Scalar:
 
 
 @kernel
-def put_best(given: Cones, level: Scalar) -> None:
+def restore_best(given: Cones, level: Scalar) -> None:
     """Restore the best x and its velocities."""
     for i in range(len(given.x)):
         given.x[i] = given.best[i]
@@ -65,7 +65,7 @@ def put_best(given: Cones, level: Scalar) -> None:
 
 
 @kernel
-def acting(given: Cones) -> Scalar:
+def active_contacts(given: Cones) -> Scalar:
     """Return the number of active contacts, which may differ between lanes."""
     count = null(given.found[0])
     for b in range(len(given.mu)):
@@ -81,7 +81,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scal
     Where rows are not compliant, WIDE times G_ii is added before sweeps, and else in every second step: this preserves
     load sharing where only rounding remains. With NARROW a contact opens that cannot be closed together with the
     others."""
-    none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
+    none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * active_contacts(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
         live = where(left, level, none)
@@ -94,7 +94,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scal
             sweep(given, slow, one)
             velocities(given, given.v)
         given.found[SWEPT] += where(live > 0.0, one, none)
-        level = where(left, settle(given, live), level)
+        level = where(left, keep_best(given, live), level)
     return level
 
 
@@ -132,11 +132,11 @@ def least(given: Cones, level: Scalar) -> Scalar:
             given.kept[i] = given.best[i]
         soften(given, k > 0)
         soft = steps_of_round(given, none, where(todo > 0.0, none + np.inf, none), YIELDING)
-        put_best(given, soft)
+        restore_best(given, soft)
         harden(given)
         for i in range(N):
             given.best[i] = given.kept[i]
-        now = settle(given, where(todo > 0.0, level, none))
+        now = keep_best(given, where(todo > 0.0, level, none))
         level = where(todo > 0.0, now, level)
         todo = where(soft > 0.0, none, where(todo > 0.0, now, none))
     return level
@@ -156,7 +156,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
             level = least(given, level)
             continue
         if k == 1:
-            put_best(given, level)
+            restore_best(given, level)
             factorize(given)            # resets sliding directions, changed on lanes that were not live
         if k == 2:
             for i in range(N):
@@ -167,7 +167,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
                 given.x[i] = y[i] * given.free[i]
             velocities(given, given.v)
             steps += FEWEST * (k % 2)
-            level = settle(given, level)
+            level = keep_best(given, level)
         level = steps_of_round(given, slow, level, SWEEPING if k == 1 else CHOOSING)
     return level
 
@@ -177,15 +177,15 @@ def solve_cones(given: Cones) -> None:
     """Compute x, v and found from the other fields."""
     found = given.found
     begin(given)
-    find_entries(given)
+    find_nonzero_ranges(given)
     velocities(given, given.v)
     found[SPEED], found[SWEPT] = slowness(given), null(found[SPEED])
     level = where(measure(given) > 0.0, null(found[SPEED]), worst(given))
     if some(level > 0.0):
         for i in range(len(given.x)):
             given.best[i] = given.x[i]
-        stick(given, level)
-        level = settle(given, level)
+        guess_sticking(given, level)
+        level = keep_best(given, level)
         if some(level > 0.0):
-            put_best(given, search(given, TOLERANCE * found[SPEED], level))
+            restore_best(given, search(given, TOLERANCE * found[SPEED], level))
             measure(given)

@@ -36,7 +36,7 @@ def choose_rows(given: Cones) -> None:
         presses = (given.active[b] > 0.0) & (v[n] <= given.found[SPEED])
         free[n] = where(presses, free[n], none)
         free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), free[i], none)
-    leave_turning_out(given, none + 1.0)
+    exclude_unpressed_friction(given, none + 1.0)
 
 
 @kernel
@@ -62,7 +62,7 @@ def allowed(given: Cones) -> Any:
 
 
 @kernel
-def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
+def exclude_rows(given: Cones, first: int, count: int, out: Any) -> None:
     """Remove rows from the sticking set, on the lanes of a mask."""
     for i in range(first, first + count):
         given.free[i] = where(out, null(given.x[i]), given.free[i])
@@ -70,20 +70,20 @@ def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
 
 
 @kernel
-def leave_turning_out(given: Cones, left: Scalar) -> None:
+def exclude_unpressed_friction(given: Cones, left: Scalar) -> None:
     """Remove torsional and rolling friction of unpressed contacts from the sticking set, on lanes where `left` is not
     0."""
     free, u, spins = given.free, len(given.lower), len(given.spin_of)
     first = u + 3 * len(given.mu)
     for k in range(spins):
-        leave_out(given, first + k, 1, (left > 0.0) & (free[u + 3 * int(given.spin_of[k]) + 2] == 0.0))
+        exclude_rows(given, first + k, 1, (left > 0.0) & (free[u + 3 * int(given.spin_of[k]) + 2] == 0.0))
     for k in range(len(given.roll_of)):
         n = u + 3 * int(given.roll_of[k]) + 2
-        leave_out(given, first + spins + 2 * k, 2, (left > 0.0) & (free[n] == 0.0))
+        exclude_rows(given, first + spins + 2 * k, 2, (left > 0.0) & (free[n] == 0.0))
 
 
 @kernel
-def let_go(given: Cones, left: Scalar) -> bool:
+def release_pulling(given: Cones, left: Scalar) -> bool:
     """Remove pulling contacts and rows beyond their bounds from the sticking set, on lanes where `left` is not 0.
     Return True if any were removed."""
     x, free, u, m, any_of = given.x, given.free, len(given.lower), len(given.mu), False
@@ -95,8 +95,8 @@ def let_go(given: Cones, left: Scalar) -> bool:
     for b in range(m):
         pulls = (left > 0.0) & (x[u + 3 * b + 2] < 0.0)
         any_of = any_of or some(pulls)
-        leave_out(given, u + 3 * b, 3, pulls)
-    leave_turning_out(given, left)
+        exclude_rows(given, u + 3 * b, 3, pulls)
+    exclude_unpressed_friction(given, left)
     return any_of
 
 
@@ -154,13 +154,13 @@ def put_within(given: Cones, left: Scalar) -> None:
 
 
 @noinline
-def stick(given: Cones, level: Scalar) -> None:
+def guess_sticking(given: Cones, level: Scalar) -> None:
     """Compute the least impulses with all pressed contacts sticking, on lanes with level > 0; where these are not
     admissible, project them."""
     choose_rows(given)
     left = level
     for trial in range(TRIALS):
-        if trial > 0 and not let_go(given, left):
+        if trial > 0 and not release_pulling(given, left):
             break
         put_least(given, left)
         left = where(allowed(given), null(left), left)

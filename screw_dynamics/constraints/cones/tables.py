@@ -110,7 +110,7 @@ def end_of_block(given: Cones, i: int) -> int:
 
 
 @noinline
-def find_entries(given: Cones) -> None:
+def find_nonzero_ranges(given: Cones) -> None:
     """Fill begins and ends, the ranges of nonzero columns, from upper bounds in ends. They are equal for all rows of a
     contact and monotonic; factors have the same ranges, which saves time for separate bodies. Torsional and rolling
     friction, whose rows follow those of all contacts, have all columns."""

@@ -6,21 +6,21 @@ import numpy as np
 
 from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm, lane, number, per_joint
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.contact.narrow_phase import ALL_KINDS, SIMPLE_KINDS, lister
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 
 from .. import articulated
-from ..cones.at_address import form_of_solver, solver_address
+from ..cones.at_address import solver_address, spec_of_solver
 from .motion import OF_STEPS, with_motion
 from .tables import FOUND, MISSED, contacts_in
 
 
-def form_of_detection(lanes: bool, simple: bool) -> Form:
-    """Return the Form of `list_touches` for the located colliders of the workspace at an address. simple: see
+def spec_of_detection(lanes: bool, simple: bool) -> KernelSpec:
+    """Return the KernelSpec of `list_touches` for the located colliders of the workspace at an address. simple: see
     `are_simple`."""
     like, list_touches = lane if lanes else number, lister(SIMPLE_KINDS if simple else ALL_KINDS)
 
@@ -29,18 +29,18 @@ def form_of_detection(lanes: bool, simple: bool) -> Form:
         given = contacts_in(ws.memory_at(where), like())
         count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
         given.counts[FOUND], given.counts[MISSED] = float(count), float(missed)
-    return Form(native, ("intp",))
+    return KernelSpec(native, ("intp",))
 
 
-def forms(lanes: bool) -> tuple[Form, ...]:
-    """Return the Forms of collision detection, simple and general, and of the solver."""
-    return form_of_detection(lanes, True), form_of_detection(lanes, False), form_of_solver(lanes)
+def specs(lanes: bool) -> tuple[KernelSpec, ...]:
+    """Return the KernelSpecs of collision detection, simple and general, and of the solver."""
+    return spec_of_detection(lanes, True), spec_of_detection(lanes, False), spec_of_solver(lanes)
 
 
 @cache
 def detection_address(lanes: bool, simple: bool) -> int:
     """Return the address of collision detection."""
-    return address_of(form_of_detection(lanes, simple))
+    return address_of(spec_of_detection(lanes, simple))
 
 
 def contact_addresses(lanes: bool, simple: bool) -> tuple[int, int]:
@@ -56,5 +56,5 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
 
 
 LEAVES_FACTORS = "contacts.acceleration"        # prefix of the names of such entry points
-ACCELERATION = Entry(forward_on_groups(factors_and_accelerations), with_motion(articulated.InverseFactors),
-                     " ".join(OF_STEPS), per_joint, name=LEAVES_FACTORS, rare=True)
+ACCELERATION = CompiledAlgorithm(forward_on_groups(factors_and_accelerations), with_motion(articulated.InverseFactors),
+                                 " ".join(OF_STEPS), per_joint, name=LEAVES_FACTORS, rare=True)

@@ -13,7 +13,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import Cones
 from ..kinematics import put_wrench
-from ..shortest import Problem, measure
+from ..min_norm import Problem, measure
 from .motion import opening, relative, relative_turn
 from .tables import ContactTables
 
@@ -51,7 +51,7 @@ def turning(given: ContactTables, count: int) -> tuple[int, int]:
 
 
 @kernel
-def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
+def put_contact_targets(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
     """Set the right-hand sides of contact columns: the products that cancel their velocities, up to the gaps."""
     count = len(cones.mu)
     for k in range(count):

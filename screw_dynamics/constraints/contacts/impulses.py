@@ -21,16 +21,16 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from ..cones.tables import LOST, Cones
 from ..cones.tables import cones as cones_in
-from ..dynamics import LEAST, ask, put_rates
+from ..dynamics import LEAST, put_constraint_targets, put_rates
 from ..ends import set_in_motion
 from ..impulses import ADDED, LOWER, UPPER, joints_that_may_act
-from ..shortest import Problem, combine, orthogonalize
+from ..min_norm import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
 from .columns import (
-    ask_contacts,
     clear_others,
     clear_spans,
     combine_all,
+    put_contact_targets,
     put_forces,
     put_operator,
     put_sizes,
@@ -38,26 +38,33 @@ from .columns import (
     turning,
 )
 from .motion import put_motion, relative
-from .problem import TOUCHING, hold_joints, penetrates, put_bounds, put_friction, solve, take_impulses
+from .problem import TOUCHING, hold_joints, penetrates, put_bounds, put_friction, solve, store_impulses
 from .reports import note_unsolved, put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near
-from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act, tell, weaken_servos
+from .servos import (
+    bound_servos,
+    put_servo_targets,
+    record_servo_impulses,
+    servos_that_act,
+    soften_servos,
+    weaken_servos,
+)
 from .tables import ContactTables, contact_problem
 
 
-def taking_loops_out(by: ModuleType) -> Callable:
+def loop_projection(by: ModuleType) -> Callable:
     """Return two kernels for constraints: one fills their columns of Y; the other projects their directions out of all
     columns, and returns the number of directions."""
     add_constraints = by.add_constraints
 
     @noinline
-    def take_loops_out(links, body, given, problem, largest, most):
+    def project_loops_out(links, body, given, problem, largest, most):
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
-        ask(given, problem)
+        put_constraint_targets(given, problem)
         return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
-    return add_constraints, take_loops_out
+    return add_constraints, project_loops_out
 
 
 @kernel
@@ -66,8 +73,8 @@ def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray
 
 
 @kernel
-def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
-                     ) -> int:
+def project_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar,
+                        most: Scalar) -> int:
     """Project out nothing."""
     return 0
 
@@ -76,7 +83,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     """Return the kernel `add_impulses_to` for robots with contacts, and with constraints if `loops`."""
     factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
                                                              by.add_joints)
-    add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+    add_constraints, project_loops_out = loop_projection(by) if loops else (add_nothing, project_nothing_out)
     along_paths = by.ALONG_PATHS
 
     @kernel
@@ -152,26 +159,26 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             fill_columns(links, body, given, contacts, of, cones, problem.Y)
             for j in range(passive):
                 problem.b[0, m + j] = -qd[links.coordinate[held[j]]]
-            ask_servos(links, acts, servos, qd, problem, m + passive)
-            ask_contacts(body, contacts, problem, m + u, h, cones)
+            put_servo_targets(links, acts, servos, qd, problem, m + passive)
+            put_contact_targets(body, contacts, problem, m + u, h, cones)
             clear_others(contacts, problem, m + u, cones)
             put_bounds(links, held, acts, cones)
             if m > 0:
                 put_sizes(problem, m, cones)
-            combine(problem, take_loops_out(links, body, given, problem, largest, most))
+            combine(problem, project_loops_out(links, body, given, problem, largest, most))
             put_operator(contacts, problem, m, cones)
-            let_servos_yield(cones, passive, u)
+            soften_servos(cones, passive, u)
             if count > 0 and contacts.settings.rebounds[0] != 0:
                 bound_servos(links, acts, servos, passive, False, cones)
                 struck = strike(contacts, problem, m, calls, h, share, cones)
                 if struck:
-                    tell(links, acts, of, passive, problem.b[0, m:])
+                    record_servo_impulses(links, acts, of, passive, problem.b[0, m:])
             bound_servos(links, acts, servos, passive, True, cones)
             solve(contacts, cones, calls, False)
             if weaken_servos(links, acts, servos, passive, cones):
                 solve(contacts, cones, calls, False)
-            tell(links, acts, of, passive, cones.x)
-            take_impulses(contacts, cones)
+            record_servo_impulses(links, acts, of, passive, cones.x)
+            store_impulses(contacts, cones)
             combine_all(contacts, problem, m, u, cones.x)
             if struck:
                 combine_all(contacts, problem, m, u, problem.b[0, m:])

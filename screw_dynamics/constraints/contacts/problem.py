@@ -40,7 +40,7 @@ def put_friction(given: ContactTables, cones: Cones) -> None:
 
 
 @kernel
-def take_impulses(given: ContactTables, cones: Cones) -> None:
+def store_impulses(given: ContactTables, cones: Cones) -> None:
     """Store the impulses of the contacts."""
     row = len(cones.lower)
     for k in range(len(cones.mu)):

@@ -6,7 +6,7 @@ from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
 from ..cones.tables import LOST, Cones
-from ..shortest import Problem
+from ..min_norm import Problem
 from .motion import opening
 from .problem import solve
 from .reports import note_unsolved

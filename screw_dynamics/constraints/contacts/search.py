@@ -17,7 +17,7 @@ from .tables import EXCESS, FOUND, MISSED, OF_CONTACT, REPORTED, RESIDUALS, Cont
 
 
 @kernel
-def forget(given: ContactTables) -> None:
+def reset_report(given: ContactTables) -> None:
     """Reset the report."""
     given.counts[REPORTED] = 0.0
     for k in range(len(given.report)):
@@ -26,14 +26,14 @@ def forget(given: ContactTables) -> None:
         given.report[RESIDUALS + EXCESS + OF_CONTACT * k] = null(given.report[0]) - 1.0
 
 
-def find_touches(given: ContactTables, calls: np.ndarray) -> None:
+def detect_contacts(given: ContactTables, calls: np.ndarray) -> None:
     """Fill the contacts with gaps below the margin on some lane, and count them."""
     given.counts[FOUND], given.counts[MISSED] = lister(ALL_KINDS)(
         given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
 
 
-@overload(find_touches)
-def _find_touches(given, calls):
+@overload(detect_contacts)
+def _detect_contacts(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
 
 
@@ -45,7 +45,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
     plane in the same step can all stick there, whatever their heights were."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
     locate_colliders(body, geometry)
-    find_touches(given, calls)
+    detect_contacts(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
     most = given.report[RESIDUALS]                              # maximum over all steps: samples may be far apart
     given.report[RESIDUALS] = where(most > missed, most, null(most) + missed)

@@ -20,7 +20,7 @@ from screw_dynamics.numbers.values import kernel, null
 
 from ..cones.tables import Cones
 from ..impulses import GIVEN, LEAD, LOWER, SERVO_LOWER, SERVO_UPPER, SHARE, UPPER, joints_that_may_act
-from ..shortest import Problem
+from ..min_norm import Problem
 from .tables import ContactTables
 
 COMPLIANCE = 1e-9
@@ -35,7 +35,8 @@ def servos_that_act(links: Link, acts: np.ndarray, given: ContactTables, of: np.
 
 
 @kernel
-def ask_servos(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, problem: Problem, first: int) -> None:
+def put_servo_targets(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, problem: Problem, first: int
+                      ) -> None:
     """Set the right-hand sides of the servo columns from `first` on to the missing velocities: 0 unless an effort is at
     its limit. No servo presses its joint into a stop."""
     for j in range(len(of)):
@@ -59,7 +60,7 @@ def bound_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, weak
 
 
 @kernel
-def let_servos_yield(cones: Cones, first: int, last: int) -> None:
+def soften_servos(cones: Cones, first: int, last: int) -> None:
     """Make rows from `first` to `last` compliant."""
     for j in range(first, last):
         cones.G[j, j] += COMPLIANCE * cones.size[j]
@@ -80,7 +81,7 @@ def weaken_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, con
 
 
 @kernel
-def tell(links: Link, acts: np.ndarray, of: np.ndarray, passive: int, x: np.ndarray) -> None:
+def record_servo_impulses(links: Link, acts: np.ndarray, of: np.ndarray, passive: int, x: np.ndarray) -> None:
     """Add impulses x to GIVEN for servos, and for brakes among the first `passive` joints."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]

@@ -23,8 +23,8 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import numbers as cone_numbers
-from ..shortest import Problem
-from ..shortest import Sizes as ProblemSizes
+from ..min_norm import Problem
+from ..min_norm import Sizes as ProblemSizes
 from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 

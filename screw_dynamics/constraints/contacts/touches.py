@@ -3,10 +3,10 @@ from collections.abc import Callable
 from functools import cache
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import ending, lane, number, per_joint
+from screw_dynamics.compiled.algorithm import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
@@ -17,13 +17,14 @@ from ..entries import fill_placements
 from ..kinematics import ConstraintKinematics
 from .motion import locate_colliders, put_origins, with_motion
 from .reports import put_touch
-from .search import find_touches, forget
+from .search import detect_contacts, reset_report
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
-def form_of_touches(lanes: bool) -> Form:
-    """Return the Form of collision detection for calls from Python. Arguments: workspace; addresses, the first that of
-    detection; configurations (N, 1, nq); and reports (N, 1, numbers) as in tables.py, without residuals and forces."""
+def spec_of_touches(lanes: bool) -> KernelSpec:
+    """Return the KernelSpec of collision detection for calls from Python. Arguments: workspace; addresses, the first
+    that of detection; configurations (N, 1, nq); and reports (N, 1, numbers) as in tables.py, without residuals and
+    forces."""
     Table, like = ws.placed(with_motion(ConstraintKinematics)), lane if lanes else number
 
     @compiled(f"contacts.touches{ending(lanes, False)}", nogil=True)
@@ -35,14 +36,15 @@ def form_of_touches(lanes: bool) -> Form:
             fill_placements(links, memory, q, body.q)
             compute_poses(links, body)
             put_origins(links, body)
-            forget(given)
+            reset_report(given)
             locate_colliders(body, given.geometry)
-            find_touches(given, calls)
+            detect_contacts(given, calls)
             given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
             for k in range(int(given.counts[FOUND])):
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
-    return Form(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3), ws.numbers_type(3)))
+    return KernelSpec(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3),
+                                ws.numbers_type(3)))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
@@ -50,6 +52,6 @@ for _Table in (with_motion(ConstraintKinematics),):
 
 
 @cache
-def touches_entry(lanes: bool) -> Callable:
+def entry_of_touches(lanes: bool) -> Callable:
     """Return the entry point touches(memory, calls, configurations, reports)."""
-    return function(form_of_touches(lanes))
+    return function(spec_of_touches(lanes))

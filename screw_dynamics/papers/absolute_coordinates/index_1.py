@@ -1,9 +1,9 @@
 """Solution of the index-1 system, [MT] (13), by Gauss's principle: of all admissible accelerations, the nearest to the
 free ones in the metric of the mass matrix.
 
-With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) states that y is the shortest vector with B y = b. Dependent
-constraints are allowed. The rank is determined once, when the mechanism is assembled, and kept, since constraints that
-are violated by rounding or drift are never exactly dependent."""
+With M = L L^T, B = J L^-T and y = L^T (V' - V'_free), (13) states that y is the minimum-norm vector with B y = b.
+Dependent constraints are allowed. The rank is determined once, when the mechanism is assembled, and kept, since
+constraints that are violated by rounding or drift are never exactly dependent."""
 import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse import coo_matrix
@@ -46,7 +46,7 @@ class WeightedConstraints:
     def step(self, rates: Rates, b: np.ndarray) -> np.ndarray:
         """Return L^-T y (n, 6): the least change of velocities or accelerations, in the body frames, that changes J V
         by b."""
-        y = self._by_sparse_lu(rates, b) if self.sparse else shortest(self.matrix(rates), b, self.rank)
+        y = self._by_sparse_lu(rates, b) if self.sparse else min_norm(self.matrix(rates), b, self.rank)
         return (self._roots_inverse[:-1] @ y.reshape(-1, 6, 1))[..., 0]
 
     def _by_sparse_lu(self, rates, b):
@@ -81,8 +81,9 @@ def rank(B: np.ndarray) -> int:
     return int((pivots > DEPENDENT * pivots[0]).sum())
 
 
-def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
-    """Return the shortest y (6n,) with B y = b in the `rank` most independent rows, by pivoted QR, which overwrites B.
+def min_norm(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
+    """Return the minimum-norm y (6n,) with B y = b in the `rank` most independent rows, by pivoted QR, which overwrites
+    B.
 
     Raises LinAlgError if these rows are dependent, too, and ArithmeticError if b is not finite."""
     if not rank:
@@ -98,7 +99,7 @@ def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
 
 
 def independent_rows(B: np.ndarray, rank: int) -> np.ndarray:
-    """Return the indices of the rows that `shortest` selects, in increasing order."""
+    """Return the indices of the rows that `min_norm` selects, in increasing order."""
     return np.sort(lapack.dgeqp3(np.array(B.T, order="F"))[1][:rank] - 1) if rank else np.zeros(0, dtype=int)
 
 

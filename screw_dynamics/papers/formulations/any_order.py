@@ -18,7 +18,7 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
-from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.taylor import Series, Tape
 from screw_dynamics.robot import Robot
@@ -136,7 +136,7 @@ def _derivatives(coefficients, lead):
     return np.stack([factorial(k) * c for k, c in enumerate(coefficients)], axis=lead)
 
 
-def _taylor(robot: Robot, entry: Entry, q: np.ndarray, velocity: Coefficient, inputs: Sequence[Coefficient],
+def _taylor(robot: Robot, entry: CompiledAlgorithm, q: np.ndarray, velocity: Coefficient, inputs: Sequence[Coefficient],
             orders: int) -> list[np.ndarray]:
     """Return the Taylor coefficients of an algorithm's results (orders of ..., *shape), for q moving with a
     velocity."""

@@ -15,7 +15,7 @@ from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks import flag, known_link, number, one_of
-from screw_dynamics.compiled.entry import Target
+from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Placed

@@ -80,14 +80,14 @@ class FiniteDifference(Source):
 class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    Each is fresh for `timeout` after its reception; all are unknown until every joint has been named. places: their
+    Each is fresh for `timeout` after its reception; all are unknown until every joint has been named. indices: their
     indices among the n velocities, of which all others have acceleration 0; None: there are no others."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
-    def __init__(self, joint_names: Sequence[str], timeout: int, places: np.ndarray | None = None, n: int = 0):
-        super().__init__(len(joint_names) if places is None else n)
-        self._places = np.arange(len(joint_names)) if places is None else places
+    def __init__(self, joint_names: Sequence[str], timeout: int, indices: np.ndarray | None = None, n: int = 0):
+        super().__init__(len(joint_names) if indices is None else n)
+        self._indices = np.arange(len(joint_names)) if indices is None else indices
         self.clear()
         self._map = JointMap(joint_names)
         self._timeout = timeout
@@ -104,13 +104,13 @@ class DesiredAcceleration(Source):
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
         self._map.check_finite(values, selection.target, "acceleration")
-        self._acceleration[self._places[selection.target]] = values
+        self._acceleration[self._indices[selection.target]] = values
         self._received[selection.target] = now
 
     def clear(self) -> None:
         """Discard the data of every joint."""
         self._acceleration.fill(0.0)
-        self._acceleration[self._places] = np.nan
+        self._acceleration[self._indices] = np.nan
 
     def value(self, now: int) -> np.ndarray | None:
         """Return the accelerations (n,), or None if any is unknown or stale."""

@@ -12,13 +12,13 @@ class JointRequest:
     """The order of joints in a request's `joint_names`; if that is empty, the order of the model.
 
     joint_names (tuple): the names in the response; other_names precede the joints: the velocities of a floating base,
-    and those of joints of several degrees of freedom. order (n,): their indices among the model's velocities. places:
+    and those of joints of several degrees of freedom. order (n,): their indices among the model's velocities. indices:
     the indices of the joints and of the other velocities; None: the others come first. Names that the model does not
     have are skipped, so that the arrays of a JointState can be passed on. Raises ValueError if a joint of the model is
     missing or named twice."""
 
     def __init__(self, joint_map: JointMap, names: Sequence[str], other_names: Sequence[str] = (),
-                 places: tuple[np.ndarray, np.ndarray] | None = None):
+                 indices: tuple[np.ndarray, np.ndarray] | None = None):
         n = len(joint_map.joint_names)
         if names:
             selection = joint_map.select(names)
@@ -30,7 +30,7 @@ class JointRequest:
             self._length = n
         self._map, self._names, self._other_names = joint_map, names, other_names
         first = len(other_names)
-        of_joints, of_others = (first + np.arange(n), np.arange(first)) if places is None else places
+        of_joints, of_others = (first + np.arange(n), np.arange(first)) if indices is None else indices
         self.order = np.concatenate((of_others, of_joints[self._target])) if first else self._target
         self.joint_names = (*other_names, *(joint_map.joint_names[i] for i in self._target))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
-from screw_dynamics.model.multi_dof_joints import places
+from screw_dynamics.model.multi_dof_joints import coordinate_indices
 
 from ..node.description import output_order
 from ..node.parameters import Parameters, Setting
@@ -44,10 +44,10 @@ def output_joints(model: Model, joints: Sequence[str]) -> OutputJoints:
     freedom."""
     names = coordinate_joints(model)
     order = output_order(names, joints)
-    return OutputJoints(tuple(names[i] for i in order), places(model)[1][order])
+    return OutputJoints(tuple(names[i] for i in order), coordinate_indices(model)[1][order])
 
 
 def listed_joints(model: Model, listing: Sequence[str]) -> OutputJoints:
     """Return the OutputJoints of a list of joints and mimic joints of the model."""
-    index = dict(zip(coordinate_joints(model), places(model)[1], strict=True))
+    index = dict(zip(coordinate_joints(model), coordinate_indices(model)[1], strict=True))
     return OutputJoints(tuple(listing), np.array([index.get(name, FOLLOWER) for name in listing], dtype=np.intp))

@@ -13,8 +13,8 @@ FAR = 0.1       # rad or m, and fraction of the range: smaller excesses result f
 def far_beyond_limits(robot: Robot, q: np.ndarray) -> str:
     """Return a warning that names the first joint whose position in q (nq,) is far beyond a limit, or ""."""
     model = robot.model
-    moving = np.flatnonzero(model.places_in_q >= 0)
-    x, lower, upper = q[model.places_in_q[moving]], model.lower[moving], model.upper[moving]
+    moving = np.flatnonzero(model.q_indices >= 0)
+    x, lower, upper = q[model.q_indices[moving]], model.lower[moving], model.upper[moving]
     room = np.where(np.isfinite(upper - lower), np.maximum(FAR, FAR * (upper - lower)), FAR)
     beyond = np.flatnonzero((x < lower - room) | (x > upper + room))
     if not len(beyond):

@@ -7,7 +7,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
-from screw_dynamics.model.multi_dof_joints import places
+from screw_dynamics.model.multi_dof_joints import coordinate_indices
 from screw_dynamics.paths import Path, TimeOptimal, straight, through, time_optimal
 from screw_dynamics.robot import Robot
 
@@ -63,7 +63,7 @@ class Retiming:
         for name, given, default in (("acceleration", request.max_acceleration, settings.retime_acceleration),
                                      ("jerk", request.max_jerk, settings.retime_jerk)):
             limit = np.zeros(robot.n)
-            limit[places(model)[1]] = default
+            limit[coordinate_indices(model)[1]] = default
             if len(given):
                 if len(given) != len(request.trajectory.joint_names):
                     raise ValueError(f"max_{name} has {len(given)} entries for {len(request.trajectory.joint_names)} "
@@ -80,7 +80,7 @@ class Retiming:
     def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
         """Return the configurations (points, nq) of a trajectory. Joints that are not in it keep their present
         positions."""
-        names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
+        names, (in_q, _) = coordinate_joints(robot.model), coordinate_indices(robot.model)
         for joint in trajectory.joint_names:
             if joint not in names:
                 raise ValueError(f"trajectory.joint_names: '{joint}' is not a joint of the model with a coordinate")
@@ -122,7 +122,7 @@ def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
     spline."""
     s, model = path.grid(LOOKS), robot.model
     moving = np.array([robot.v_slices[name].start for name in names])
-    q = path.q(s)[:, model.places_in_q[moving]]
+    q = path.q(s)[:, model.q_indices[moving]]
     beyond = np.maximum(q - model.upper[moving], model.lower[moving] - q)
     point, joint = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
     if beyond[point, joint] > SAME:

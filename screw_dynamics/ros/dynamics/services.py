@@ -21,7 +21,7 @@ from screw_dynamics.model.floating_base import (
 )
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
-from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places, without_joints
+from screw_dynamics.model.multi_dof_joints import coordinate_indices, multi_dof_joints, without_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.actuators import singular_joint
 
@@ -72,7 +72,7 @@ class DynamicsServices:
     def _request(self, robot: Robot, request) -> JointRequest:
         if self._model is not robot.model:
             self._model, self._base = robot.model, floating_base(robot.model, others=True)
-            self._in_q, self._in_v = places(robot.model)
+            self._in_q, self._in_v = coordinate_indices(robot.model)
             self._others = without_joints(robot.model)
             self._joints = JointMap(coordinate_joints(robot.model))
         if self._base is None and getattr(request, "base", ()):

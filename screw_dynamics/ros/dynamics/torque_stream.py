@@ -12,7 +12,7 @@ from sensor_msgs.msg import MultiDOFJointState
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.model.floating_base import coordinate_joints, floating_base, velocity_names
-from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places
+from screw_dynamics.model.multi_dof_joints import coordinate_indices, multi_dof_joints
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState, ReceivedOdometry
@@ -98,7 +98,7 @@ class TorqueStream:
         if not same_joints:
             self._state = RobotState(
                 coordinate_joints(robot.model), base, self._base_topics, self._parameters.velocity_fallback,
-                self._notice, robot.model.mimics, others, places(robot.model))
+                self._notice, robot.model.mimics, others, coordinate_indices(robot.model))
             self._received = False
             self._make_outputs()
             self._make_acceleration()
@@ -339,7 +339,7 @@ class TorqueStream:
         if p.acceleration_source == "finite_difference":
             self._acceleration = FiniteDifference(n, timeout(p.state_timeout))
         elif p.acceleration_source == "topic":
-            where = np.arange(0) if self._robot is None else places(self._robot.model)[1]
+            where = np.arange(0) if self._robot is None else coordinate_indices(self._robot.model)[1]
             self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout), where, n)
         else:
             self._acceleration = ZeroAcceleration(n)

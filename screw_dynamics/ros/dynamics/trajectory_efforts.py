@@ -8,7 +8,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.model.floating_base import coordinate_joints
-from screw_dynamics.model.multi_dof_joints import places
+from screw_dynamics.model.multi_dof_joints import coordinate_indices
 from screw_dynamics.robot import Robot
 
 from ..endpoints import RELIABLE
@@ -84,7 +84,7 @@ def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | N
     the points. elsewhere(): the state of the joints that no trajectory contains, for robots with joints of several
     degrees of freedom. Joints that the model does not have get effort 0. Raises ValueError that names the missing or
     wrong entry, and leaves the trajectory unchanged."""
-    names, (in_q, in_v) = coordinate_joints(robot.model), places(robot.model)
+    names, (in_q, in_v) = coordinate_joints(robot.model), coordinate_indices(robot.model)
     points = read_points(names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):
         if motors is not None:

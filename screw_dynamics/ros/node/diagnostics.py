@@ -165,9 +165,9 @@ class Diagnostics:
             since.clear()
         elif now - since.setdefault(words, now) >= LASTING[status.level]:
             since[words] = math.inf
-            if not log.has_said(status.message, LASTING[WARN] + 2 * PERIOD):
+            if not log.logged_within(status.message, LASTING[WARN] + 2 * PERIOD):
                 (log.error if status.level == ERROR else log.warning)(status.message)
-            self._unanswered |= log.has_said(status.message, now - self._ok_at)
+            self._unanswered |= log.logged_within(status.message, now - self._ok_at)
         if len(since) > MOST_REASONS:
             since.clear()
 

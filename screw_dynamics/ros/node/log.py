@@ -28,7 +28,7 @@ class BoundedLog:
         self._periods: dict[str, tuple[float, int]] = {}   # severity: the period's start, and the lines in it
         self._latest: deque[tuple[float, str]] = deque(maxlen=LINES)     # lines, each with its time
 
-    def has_said(self, text: str, within: float) -> bool:
+    def logged_within(self, text: str, within: float) -> bool:
         """Return True if a line logged in the last `within` seconds has this text, apart from numbers."""
         words = without_numbers(text)
         with self._lock:

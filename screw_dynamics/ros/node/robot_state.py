@@ -19,19 +19,19 @@ class RobotState:
     joints: the cache of the joints of one degree of freedom; base: the state of a floating base, None without one;
     others: the state of joints of several degrees of freedom, None without any. Unknown values are NaN; the effort of a
     base is 0. followers: mimic joints. notify(topic, fault): called for ignored faults. fresh(now, limit): True if all
-    values are known from messages received at most `limit` ns ago. places: the indices of the joints of one degree of
+    values are known from messages received at most `limit` ns ago. indices: the indices of the joints of one degree of
     freedom in position and in velocity; required with others."""
 
     def __init__(self, joint_names: tuple[str, ...], base: FloatingBase | None = None, topics: Iterable[str] = (),
                  velocity_fallback: str = "zero", notify: Callable[[str, Fault], None] = lambda topic, fault: None,
                  followers: Iterable[str] = (), others: Sequence[MultiDofJoint] = (),
-                 places: tuple[np.ndarray, np.ndarray] | None = None):
+                 indices: tuple[np.ndarray, np.ndarray] | None = None):
         numbers, rates = (NUMBERS, RATES) if base is not None else (0, 0)
         n = rates + len(joint_names) + sum(joint.v.stop - joint.v.start for joint in others)
         nq = numbers + len(joint_names) + sum(joint.q.stop - joint.q.start for joint in others)
         self.position, self.velocity, self.effort = np.zeros(nq), np.zeros(n), np.zeros(n)
         self.stamps = np.zeros(n, dtype=np.int64)
-        self._places = places if others else None
+        self._indices = indices if others else None
         arrays = None if others else (
             self.position[numbers:], self.velocity[rates:], self.effort[rates:], self.stamps[rates:])
         self.joints = JointStateCache(
@@ -47,14 +47,14 @@ class RobotState:
     def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
         """Apply a message with joints of one degree of freedom, as JointStateCache.update does."""
         changed = self.joints.update(msg, stamp, now)
-        if self._places is not None:
+        if self._indices is not None:
             self._spread()
         return changed
 
     def _spread(self) -> None:
         """Copy the joints' part to its indices in the robot's arrays, if these are not contiguous."""
-        if self._places is not None:
-            in_q, in_v = self._places
+        if self._indices is not None:
+            in_q, in_v = self._indices
             self.position[in_q] = self.joints.position
             for array, values in ((self.velocity, self.joints.velocity), (self.effort, self.joints.effort),
                                   (self.stamps, self.joints.stamps)):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.constraints.bounded import FREE, Box, solve_bounded
+from screw_dynamics.constraints.box_lcp import FREE, BoxLcp, solve_box_lcp
 from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 
@@ -26,12 +26,12 @@ def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, 
     if limits:
         q = q.copy()
         model = robot.model
-        single = model.places_in_q >= 0
-        places, lower, upper = model.places_in_q[single], model.lower[single], model.upper[single]
-        x, beyond = q[..., places], np.zeros(dq.shape[:-1], dtype=bool)
+        single = model.q_indices >= 0
+        q_indices, lower, upper = model.q_indices[single], model.lower[single], model.upper[single]
+        x, beyond = q[..., q_indices], np.zeros(dq.shape[:-1], dtype=bool)
         beyond[..., single] = (x < lower) | (x > upper)
         dq[beyond] = 0.0
-        q[..., places] = np.clip(x, lower, upper)
+        q[..., q_indices] = np.clip(x, lower, upper)
     return push(robot, limits, acts, q, qd, dq, dqd, threads, by=by)
 
 
@@ -63,8 +63,8 @@ def resisting(friction: np.ndarray, slip: np.ndarray, share: np.ndarray | float 
 
 def _put_stops(model, q, acts):
     """Add the bounds of position stops to acts, in place."""
-    single = model.places_in_q >= 0
-    x, lower, upper = q[..., model.places_in_q[single]], model.lower[single], model.upper[single]
+    single = model.q_indices >= 0
+    x, lower, upper = q[..., model.q_indices[single]], model.lower[single], model.upper[single]
     acts[..., LOWER, single] = np.where(x >= upper, -np.inf, acts[..., LOWER, single])
     acts[..., UPPER, single] = np.where(x <= lower, np.inf, acts[..., UPPER, single])
     acts[..., STICKS, single] *= (x > lower) & (x < upper)
@@ -98,9 +98,9 @@ def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
 def _impulses(inverse, v, acts):
     """Return the mask (n,) of the joints that impulses bring to rest, and the impulses (n,)."""
     n = len(v)
-    box = Box(inverse, np.empty((n, n)), v, acts[LOWER], acts[UPPER], inverse.diagonal(), np.empty(n), np.empty(n))
-    solve_bounded(box)
-    return (box.side == FREE) & (box.x != 0.0), box.x
+    lcp = BoxLcp(inverse, np.empty((n, n)), v, acts[LOWER], acts[UPPER], inverse.diagonal(), np.empty(n), np.empty(n))
+    solve_box_lcp(lcp)
+    return (lcp.side == FREE) & (lcp.x != 0.0), lcp.x
 
 
 def _whole(model, stuck):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joints_at
+from screw_dynamics.algorithms.configurations import JOINT_INDICES, ROWS, entry_of, joints_at
 from screw_dynamics.algorithms.space import (
     Groups,
     degrees,
@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.space import (
     efforts_on_groups,
 )
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.macro_joints import degree
 from screw_dynamics.model.model import Model
@@ -82,11 +82,11 @@ def moved(X: Twist, Y: Twist) -> Twist:
 carry = efforts_on_groups(turned, moved)        # sets out (n) to Ad_exp(u)^T w
 
 
-def form_of_displacement() -> Form:
-    """Return the Form that fills a Displacement of u (N, n) row by row: Ad_exp(-u)^T e_k, ... memory (3, n)."""
+def spec_of_displacement() -> KernelSpec:
+    """Return the KernelSpec that fills a Displacement of u (N, n) row by row: Ad_exp(-u)^T e_k, ... memory (3, n)."""
     @compiled("displacement.groups", nogil=True)
-    def many(places, u, memory, T, E, F):
-        joints, back, unit, row = joints_at(places), memory[0], memory[1], memory[2]
+    def many(indices, u, memory, T, E, F):
+        joints, back, unit, row = joints_at(indices), memory[0], memory[1], memory[2]
         for p in range(len(u)):
             for k in range(len(back)):
                 back[k] = -u[p, k]
@@ -98,15 +98,15 @@ def form_of_displacement() -> Form:
                 put_row(joints, k, row, E[p])
                 dexp_inv_transpose(joints, back, unit, row)
                 put_row(joints, k, row, F[p])
-    return Form(many, (PLACES, ROWS, numbers_type(2), *(numbers_type(3),) * 3))
+    return KernelSpec(many, (JOINT_INDICES, ROWS, numbers_type(2), *(numbers_type(3),) * 3))
 
 
-def form_of_trivialization() -> Form:
-    """Return the Form that fills G of a Trivialization of u and v (N, n) by dual numbers in `memory`: for all joints at
-    once, each along its own velocities."""
+def spec_of_trivialization() -> KernelSpec:
+    """Return the KernelSpec that fills G of a Trivialization of u and v (N, n) by dual numbers in `memory`: for all
+    joints at once, each along its own velocities."""
     @compiled("trivialization.groups", nogil=True)
-    def many(places, u, v, memory, G):
-        joints, like, n = joints_at(places), no_derivatives(), u.shape[1]
+    def many(indices, u, v, memory, G):
+        joints, like, n = joints_at(indices), no_derivatives(), u.shape[1]
         numbers = block(like, (3, n), memory, 0)
         U, V, rate = numbers[0], numbers[1], numbers[2]
         for p in range(len(u)):
@@ -121,14 +121,14 @@ def form_of_trivialization() -> Form:
                     for k in range(size):
                         for j in range(first, min(size, first + WIDTH)):
                             G[p, at + k, at + j] = along(rate[at + k], j - first)
-    return Form(many, (PLACES, ROWS, ROWS, numbers_type(1), numbers_type(3)))
+    return KernelSpec(many, (JOINT_INDICES, ROWS, ROWS, numbers_type(1), numbers_type(3)))
 
 
 def displacement(model: Model, u: np.ndarray) -> Displacement:
     """Return the Displacement of u (..., n)."""
     n = model.n
     found = np.zeros((3, *u.shape, n))
-    entry_of(form_of_displacement)(model.joint_places, u.reshape(-1, n), np.empty((3, n)), *found.reshape(3, -1, n, n))
+    entry_of(spec_of_displacement)(model.joint_indices, u.reshape(-1, n), np.empty((3, n)), *found.reshape(3, -1, n, n))
     return Displacement(*found)
 
 
@@ -136,7 +136,7 @@ def trivialization(model: Model, u: np.ndarray, v: np.ndarray) -> Trivialization
     """Return F = dexp_(-u)^-1 and G = d(F v)/du for u and v (..., n)."""
     n, G = model.n, np.zeros((*u.shape, model.n))
     memory = np.empty(3 * n, dtype=object) if PLAIN else np.zeros(3 * n * (1 + WIDTH))
-    entry_of(form_of_trivialization)(model.joint_places, u.reshape(-1, n), v.reshape(-1, n), memory,
+    entry_of(spec_of_trivialization)(model.joint_indices, u.reshape(-1, n), v.reshape(-1, n), memory,
                                      G.reshape(-1, n, n))
     return Trivialization(displacement(model, u).F, G)
 

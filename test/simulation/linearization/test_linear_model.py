@@ -87,10 +87,10 @@ def test_what_sticks_beside_stiff_forces(rng):
 def test_joints_that_stop_at_their_limits(robot, rng, integrator):
     """Several at once, of which impulses drive others against theirs."""
     model, (q, qd, tau) = robot.model, state(robot, rng)
-    places = model.places_in_q[model.places_in_q >= 0]
+    places = model.q_indices[model.q_indices >= 0]
     limits = {name: np.full(robot.n, sign * np.inf) for name, sign in (("lower", -1.0), ("upper", 1.0))}
-    for k in np.flatnonzero(model.places_in_q >= 0)[:4]:         # all beyond, or not to come there
-        at = q[model.places_in_q[k]]
+    for k in np.flatnonzero(model.q_indices >= 0)[:4]:         # all beyond, or not to come there
+        at = q[model.q_indices[k]]
         limits["lower" if k % 2 else "upper"][k] = at + 0.1 if k % 2 else at - 0.1
     robot = sd.Robot(dataclasses.replace(model, **limits), robot.gravity)
     # By ten times this distance of differences one joint more would leave its limit.

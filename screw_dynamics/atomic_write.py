@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Path]:
+def atomic_write(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Path]:
     """Yield a path to write to, which atomically becomes the target; its folder is by default the target's.
 
     If writing fails, for example on a full disk, nothing is left and an earlier target stays; an OSError names the
@@ -30,9 +30,9 @@ def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Pat
         new.unlink(missing_ok=True)
 
 
-def write_whole(target: str | os.PathLike, content: str | bytes) -> None:
+def write_atomically(target: str | os.PathLike, content: str | bytes) -> None:
     """Write a file of text, in UTF-8, or of bytes, atomically; see `whole`."""
-    with whole(target) as new:
+    with atomic_write(target) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

@@ -70,7 +70,7 @@ def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
 
 
 @noinline
-def take_out(given: Problem, k: int, start: int) -> None:
+def project_out(given: Problem, k: int, start: int) -> None:
     """Project direction k, and the part of x along it, out of the columns from `start` on."""
     Y, b, Q, w = given.Y, given.b, given.Q, given.w
     for first in range(start, Y.shape[1], at_once(Y)):
@@ -112,7 +112,7 @@ def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scal
         for i in range(len(Y)):
             Q[k, i] = scale * entry(Y, i, column)
         given.w[k] = scale * entry(given.b, 0, column)
-        take_out(given, k, 0)
+        project_out(given, k, 0)
     return count, rank
 
 
@@ -128,7 +128,7 @@ def orthogonalize_independent(given: Problem, count: int) -> None:
         for i in range(len(Y)):
             given.Q[k, i] = scale * Y[i, k]
         given.w[k] = scale * given.b[0, k]
-        take_out(given, k, k + 1 - (k + 1) % at_once(Y))
+        project_out(given, k, k + 1 - (k + 1) % at_once(Y))
         given.R[k, k] = scale * square
 
 

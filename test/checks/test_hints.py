@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.checks import peers
+from screw_dynamics.checks import hints
 from support.random_trees import model_of, random_tree
 
 
@@ -59,7 +59,7 @@ def test_attributes_of_a_robot_are_found_from_what_has_a_robot(robot):
 
 
 def test_what_the_hints_name_exists(robot):
-    for name, hint in peers.HINTS.items():
+    for name, hint in hints.HINTS.items():
         for attribute in re.findall(r"robot\.([\w.]+)", hint):
             found = robot
             for part in attribute.split("."):
@@ -69,7 +69,7 @@ def test_what_the_hints_name_exists(robot):
 
 def test_names_of_others_are_no_attributes(robot):
     assert not hasattr(robot, "rnea") and not hasattr(sd.Robot, "rnea") and getattr(robot, "rnea", None) is None
-    assert not set(peers.HINTS) & {*dir(robot), *dir(sd.Robot), *vars(robot)}
+    assert not set(hints.HINTS) & {*dir(robot), *dir(sd.Robot), *vars(robot)}
     assert {"inverse_dynamics", "joint_names", "gravity", "__repr__"} <= set(dir(robot))
     with pytest.raises(AttributeError, match="^'Robot' object has no attribute 'gohst'$"):
         _ = robot.gohst
@@ -84,7 +84,7 @@ def test_a_method_that_robot_has_itself_is_not_hidden():
         pass
     for kind in (Arm, Hand):
         assert kind.rnea(None) == "mine" and "rnea" in dir(kind) and "aba" not in dir(kind) and not hasattr(kind, "aba")
-    assert not set(peers.HINTS) & {name for name, value in vars(sd.Robot).items() if callable(value)}
+    assert not set(hints.HINTS) & {name for name, value in vars(sd.Robot).items() if callable(value)}
 
 
 # ------------------------------------------------------------------------------------------------- immutability

@@ -1,4 +1,4 @@
-"""Files that are whole or as they were, and what is no file, which no writer replaces."""
+"""Atomic writes: a file is complete or stays as it was, and what is no file is not replaced."""
 import os
 import socket
 import stat
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.atomic_write import atomic_write, write_atomically
 from screw_dynamics.logs.parquet_file import write as write_parquet
 from screw_dynamics.logs.recording import Recording
 from screw_dynamics.scene.file import SceneFile, write_scene
 from screw_dynamics.simulation.plot import saved
-from screw_dynamics.whole_file import whole, write_whole
 from support.disks import room_for
 from support.paths import URDF
 
@@ -37,7 +37,7 @@ def scene(path):
 
 # Writers by the ending of what they write.
 WRITERS = {
-    "x.txt": lambda path: write_whole(path, "text"), "x.urdf": ARM.to_urdf, "x.yaml": scene, "x.png": figure,
+    "x.txt": lambda path: write_atomically(path, "text"), "x.urdf": ARM.to_urdf, "x.yaml": scene, "x.png": figure,
     "x.pdf": lambda path: ARM.plot(T, Q, path=path), "x.parquet": recording,
     "CMakeLists.txt": lambda path: ARM.export_c(path.parent, quantities=["gravity_torque"])}
 
@@ -88,7 +88,7 @@ def test_a_link_stays_one(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     for text in "new", "again":
-        write_whole(link, text)
+        write_atomically(link, text)
         assert link.is_symlink() and target.read_text() == text
 
 
@@ -96,7 +96,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     target = tmp_path / "table.parquet"
     for size, there in (10, b"x" * 10), (1000, b"x" * 10), (20, b"x" * 20):
         with room_for(100), nullcontext() if size < 100 else pytest.raises(OSError, match=r"table\.parquet"), \
-                whole(target) as new:
+                atomic_write(target) as new:
             new.write_bytes(b"x" * size)
         assert target.read_bytes() == there and list(tmp_path.iterdir()) == [target]
 
@@ -104,7 +104,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
 def test_a_folder_is_not_replaced(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(IsADirectoryError, match="folder"):
-        write_whole(tmp_path / "folder", "text")
+        write_atomically(tmp_path / "folder", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 

@@ -22,7 +22,7 @@ LOWER, FREE, UPPER = -1.0, 0.0, 1.0
 Sizes = namedtuple("Sizes", "u")     # number of rows
 
 
-class Box(NamedTuple):
+class BoxLcp(NamedTuple):
     """The rows of a box LCP: G, memory A, velocities c without impulses, bounds, inverse inertias as scale (size).
     Results: impulses x, and side: LOWER, FREE or UPPER."""
 
@@ -37,7 +37,7 @@ class Box(NamedTuple):
 
 
 @kernel
-def guess(given: Box) -> None:
+def guess(given: BoxLcp) -> None:
     """Set the initial sides: at a bound for rows with a bound of 0 that need no impulse, and for rows without a
     range."""
     c, lower, upper, side = given.c, given.lower, given.upper, given.side
@@ -48,7 +48,7 @@ def guess(given: Box) -> None:
 
 
 @kernel
-def at_bounds(given: Box) -> None:
+def at_bounds(given: BoxLcp) -> None:
     """Set A and x to the equations A x = x of the free rows; other rows keep the impulses of their bounds."""
     G, A, x, side = given.G, given.A, given.x, given.side
     for i in range(len(x)):
@@ -65,7 +65,7 @@ def at_bounds(given: Box) -> None:
 
 
 @kernel
-def solve(given: Box) -> None:
+def solve(given: BoxLcp) -> None:
     """Solve A x = x by A = L D L^T. A dependent equation is skipped, with impulse 0."""
     A, x, size, u = given.A, given.x, given.size, len(given.x)
     for j in range(u):
@@ -84,7 +84,7 @@ def solve(given: Box) -> None:
 
 
 @kernel
-def slowness(given: Box) -> Scalar:
+def slowness(given: BoxLcp) -> Scalar:
     """Return the velocity threshold that counts as 0."""
     fastest = null(given.c[0])
     for i in range(len(given.c)):
@@ -93,7 +93,7 @@ def slowness(given: Box) -> Scalar:
 
 
 @kernel
-def change_sides(given: Box, one: bool) -> Any:
+def change_sides(given: BoxLcp, one: bool) -> Any:
     """Move rows to another side if their impulse is beyond a bound or their velocity has the wrong sign; with `one`
     only the first row of each lane. Return the mask of lanes with changes."""
     G, c, x, side, u = given.G, given.c, given.x, given.side, len(given.x)
@@ -117,7 +117,7 @@ def change_sides(given: Box, one: bool) -> Any:
 
 
 @noinline
-def solve_bounded(given: Box) -> None:
+def solve_box_lcp(given: BoxLcp) -> None:
     """Compute x and side from the other fields."""
     guess(given)
     for k in range(TOGETHER + 4 * len(given.x)):

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.screws.halves import half, twist_up, wrench_down
+from screw_dynamics.screws.cholesky import cholesky, solve_lower, solve_upper
 from screw_dynamics.screws.inertia import Articulated
 from screw_dynamics.screws.se3 import Wrench
 from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3
@@ -24,13 +24,13 @@ def flat(pair):
 def test_a_half_takes_a_wrench_to_a_vector_whose_square_is_twice_its_energy(inertia, rng):
     M, of = inertia
     W = rng.normal(size=6)
-    y = flat(wrench_down(half(of), Wrench(Vec3(*W[:3]), Vec3(*W[3:]))))
+    y = flat(solve_lower(cholesky(of), Wrench(Vec3(*W[:3]), Vec3(*W[3:]))))
     assert y @ y == pytest.approx(W @ np.linalg.solve(M, W), rel=1e-12)
     assert y == pytest.approx(np.linalg.solve(np.linalg.cholesky(M), W), rel=1e-9, abs=1e-12)
 
 
 def test_both_halves_are_the_inverse(inertia, rng):
     M, of = inertia
-    W, L = rng.normal(size=6), half(of)
-    V = flat(twist_up(L, wrench_down(L, Wrench(Vec3(*W[:3]), Vec3(*W[3:])))))
+    W, L = rng.normal(size=6), cholesky(of)
+    V = flat(solve_upper(L, solve_lower(L, Wrench(Vec3(*W[:3]), Vec3(*W[3:])))))
     assert M @ V == pytest.approx(W, rel=1e-9, abs=1e-12)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from screw_dynamics.constraints.bounded import FREE, Box, solve_bounded
+from screw_dynamics.constraints.box_lcp import FREE, BoxLcp, solve_box_lcp
 
 
 def solved(Y, d, lower, upper):
-    """The Box of G = Y^T Y and c = Y^T d: min |Y x + d|^2 / 2 within the bounds, solved."""
+    """The BoxLcp of G = Y^T Y and c = Y^T d: min |Y x + d|^2 / 2 within the bounds, solved."""
     G, u = Y.T @ Y, Y.shape[1]
-    box = Box(G.copy(), np.empty((u, u)), Y.T @ d, lower, upper, G.diagonal().copy(), np.empty(u), np.empty(u))
-    solve_bounded(box)
-    return box
+    lcp = BoxLcp(G.copy(), np.empty((u, u)), Y.T @ d, lower, upper, G.diagonal().copy(), np.empty(u), np.empty(u))
+    solve_box_lcp(lcp)
+    return lcp
 
 
 def bounds(rng, u):
@@ -28,11 +28,11 @@ def test_impulses_are_those_of_bounded_least_squares(rng, u):
     for _ in range(60):
         Y, d, (lower, upper) = rng.normal(size=(u + 3, u)), 3.0 * rng.normal(size=u + 3), bounds(rng, u)
         acts = lower < upper
-        box = solved(Y, d, lower, upper)
-        assert not box.x[~acts].any()
+        lcp = solved(Y, d, lower, upper)
+        assert not lcp.x[~acts].any()
         if acts.any():
             expected = lsq_linear(Y[:, acts], -d, (lower[acts], upper[acts]), method="bvls", tol=1e-14).x
-            np.testing.assert_allclose(box.x[acts], expected, atol=1e-9 * max(1.0, abs(expected).max()))
+            np.testing.assert_allclose(lcp.x[acts], expected, atol=1e-9 * max(1.0, abs(expected).max()))
 
 
 @pytest.mark.parametrize("rank", [1, 2, 4])
@@ -41,8 +41,8 @@ def test_rows_that_depend_on_each_other(rng, rank):
     for _ in range(60):
         u = 7
         Y, d, (lower, upper) = rng.normal(size=(rank, u)), rng.normal(size=rank), bounds(rng, u)
-        box = solved(Y, d, lower, upper)
-        x, v, rounding = box.x, Y.T @ (Y @ box.x + d), 1e-9 * max(1.0, abs(box.x).max())
+        lcp = solved(Y, d, lower, upper)
+        x, v, rounding = lcp.x, Y.T @ (Y @ lcp.x + d), 1e-9 * max(1.0, abs(lcp.x).max())
         assert (x >= lower - rounding).all() and (x <= upper + rounding).all() and abs(x).max() < 1e6
         narrow, at_lower, at_upper = lower >= upper, x <= lower, x >= upper
         assert (v[at_lower & ~narrow] >= -rounding).all() and (v[at_upper & ~narrow] <= rounding).all()
@@ -51,5 +51,5 @@ def test_rows_that_depend_on_each_other(rng, rank):
 
 def test_a_row_that_others_hold_gets_nothing():
     """Two rows of the same joint: the first holds it."""
-    box = solved(np.array([[1.0, 1.0]]), np.array([2.0]), np.full(2, -np.inf), np.full(2, np.inf))
-    assert box.x.tolist() == [-2.0, 0.0] and (box.side == FREE).all()
+    lcp = solved(np.array([[1.0, 1.0]]), np.array([2.0]), np.full(2, -np.inf), np.full(2, np.inf))
+    assert lcp.x.tolist() == [-2.0, 0.0] and (lcp.side == FREE).all()

@@ -1,4 +1,4 @@
-"""Entry points: compiled algorithms, each of which is a kernel of tables.
+"""Compiled algorithms, each of which is a kernel of tables.
 
 An algorithm is `algorithm(links, body, out)`. `links` is the model. The first columns of the table `body` are the
 inputs, with a number for each body (or a Placement in q if there are Lie-group joints; or a wrench, see inputs.py).
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
@@ -104,7 +104,7 @@ LIKE = {NUMBER: number, LANES: lane, SINGLE: lane_of_single}
 
 
 def kind_of(lanes: bool) -> str:
-    """Return the kind of compiled form: LANES or NUMBER."""
+    """Return the kind of kernel: LANES or NUMBER."""
     return LANES if lanes else NUMBER
 
 
@@ -121,9 +121,9 @@ def evaluate_at(load_q: Callable, algorithm: Callable, Table: type, size: Callab
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-class Entry:
-    """An algorithm and its compiled forms: for one state (NUMBER), for WIDTH at once (LANES), and for twice as many in
-    single precision (SINGLE).
+class CompiledAlgorithm:
+    """An algorithm and its kernels, its entry points in machine code: for one state (NUMBER), for WIDTH at once
+    (LANES), and for twice as many in single precision (SINGLE).
 
     The inputs are vectors of joint coordinates, or wrenches. They are columns of Table, which holds the algorithm's
     data of each body; `inputs` lists their names, q first. Other columns that are IfGiven (tables.py) are absent.
@@ -132,8 +132,8 @@ class Entry:
     Lie-group joints, if it is different. load_q: the function that loads the first input, q; load_q_on_groups: the one
     for Lie-group joints. given: a kernel given(memory, packed target, like) that returns the algorithm's arguments
     between body and out. size(memory): the shape of one result, if it does not follow from n and bodies. rare: on
-    lanes, too, one form serves all robots, as a Placement costs at most a third more time there. suffix: that of the
-    names of forms that serve some robots only."""
+    lanes, too, one kernel serves all robots, as a Placement costs at most a third more time there. suffix: that of the
+    names of kernels that serve some robots only."""
 
     def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, load_q: Callable = load_input,
@@ -148,33 +148,33 @@ class Entry:
         self._addresses: dict = {}
 
     @lazy
-    def on_groups(self) -> "Entry":
+    def on_groups(self) -> "CompiledAlgorithm":
         """The entry points for robots with Lie-group joints, with nq numbers in q: kernels in which the column q holds
-        Placements. The form for a single state serves all robots; if this entry point is rare, the other forms do,
+        Placements. The kernel for a single state serves all robots; if the algorithm is rare, the other kernels do,
         too."""
-        return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted, self.name,
-                     load_q=self._load_q_on_groups or load_placements, given=self._given, size=self._size,
-                     suffix="" if self._rare else GROUPS)
+        return CompiledAlgorithm(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted,
+                                 self.name, load_q=self._load_q_on_groups or load_placements, given=self._given,
+                                 size=self._size, suffix="" if self._rare else GROUPS)
 
-    def of(self, structure: Structure) -> "Entry":
+    def of(self, structure: Structure) -> "CompiledAlgorithm":
         """Return the entry points for robots with this structure."""
         return self.on_groups if structure.on_groups else self
 
     def address(self, kind: str) -> int:
-        """Return the address of a compiled form, NUMBER, LANES or SINGLE, which is compiled or loaded from the cache at
+        """Return the address of a kernel, NUMBER, LANES or SINGLE, which is compiled or loaded from the cache at
         its first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which the algorithm's
         own are read, and out. Inputs and out are contiguous arrays of numbers or of lanes."""
         if kind not in self._addresses:
-            self._addresses[kind] = address_of(self.form(kind))
+            self._addresses[kind] = address_of(self.spec(kind))
         return self._addresses[kind]
 
-    def form(self, kind: str) -> Form:
+    def spec(self, kind: str) -> KernelSpec:
         """Return the function to compile for NUMBER, LANES or SINGLE, with its signature."""
         of = self.on_groups if self._suffix is None and (kind == NUMBER or self._rare) else self
         name = f"{self.name}{(self._suffix or '') * (kind != NUMBER)}{SUFFIX[kind]}"
         native = _native(of._load_q, name, of.algorithm, of.Table, of._size, of._given, of.targeted, of.inputs,
                          LIKE[kind])
-        return Form(native, ("intp",) * 8)
+        return KernelSpec(native, ("intp",) * 8)
 
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),

@@ -13,11 +13,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane
+from screw_dynamics.compiled.algorithm import lane
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import sqrt, where
@@ -125,8 +125,8 @@ def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int
     at.independent[0] = are_independent(at, B, share, least)
 
 
-def form_of_responses() -> Form:
-    """Return the Form that computes the response for M (N, n, n) and J (N, m, n), m <= n.
+def spec_of_constraint_responses() -> KernelSpec:
+    """Return the KernelSpec that computes the response for M (N, n, n) and J (N, m, n), m <= n.
 
     It fills K (N, n, n), the transpose of H (N, m, n), and (N, 1, 1) with are_independent of the rows of J. If they are
     dependent, K and H are invalid."""
@@ -141,25 +141,25 @@ def form_of_responses() -> Form:
                 store_rows(H, first, k, at.H[k])
             store_rows(independent, first, 0, at.independent)
     numbers = ws.numbers_type(3)
-    return Form(many, (ws.read_type(3), ws.read_type(3), "float64", "float64", numbers, numbers, numbers,
-                       ws.numbers_type(1)))
+    return KernelSpec(many, (ws.read_type(3), ws.read_type(3), "float64", "float64", numbers, numbers, numbers,
+                             ws.numbers_type(1)))
 
 
 @cache
-def entry_of_responses() -> Callable:
-    """Return the compiled function of form_of_responses."""
-    return function(form_of_responses())
+def entry_of_constraint_responses() -> Callable:
+    """Return the compiled function of spec_of_constraint_responses."""
+    return function(spec_of_constraint_responses())
 
 
-def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
-              ) -> tuple[np.ndarray, np.ndarray] | None:
+def constraint_responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
+                         ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return K (..., n, n) and the transpose of H (..., m, n), for M (..., n, n) and J (..., m, n), m <= n.
 
     The result is None unless in all states M is positive definite, and the rows of J are_independent with `share` and
     `least`."""
     m, n = J.shape[-2:]
     M, J = (np.ascontiguousarray(x, dtype=float) for x in (np.broadcast_to(M, (*J.shape[:-2], n, n)), J))
-    count, run = M.size // (n * n), entry_of_responses()
+    count, run = M.size // (n * n), entry_of_constraint_responses()
     K, H, independent = np.empty((count, n, n)), np.empty((count, m, n)), np.empty((count, 1, 1))
     given = M.reshape(K.shape), J.reshape(H.shape)
 

@@ -9,7 +9,7 @@ from .se3 import Twist, Wrench
 from .vectors import Matrix3, Symmetric3, Vec3, transpose
 
 
-class Half3(NamedTuple):
+class CholeskyFactor3(NamedTuple):
     """Cholesky factor L of a symmetric 3 x 3 matrix: the inverses of its diagonal, and its entries yx, zx, zy."""
 
     x: Scalar
@@ -20,26 +20,26 @@ class Half3(NamedTuple):
     zy: Scalar
 
 
-class Half(NamedTuple):
+class CholeskyFactor(NamedTuple):
     """Cholesky factor L = [[A, 0], [K, D]] of an inertia."""
 
-    A: Half3
+    A: CholeskyFactor3
     K: Matrix3
-    D: Half3
+    D: CholeskyFactor3
 
 
 @kernel
-def half_of_block(S: Symmetric3) -> Half3:
+def cholesky3(S: Symmetric3) -> CholeskyFactor3:
     """Return L with L L^T = S, for a positive definite S."""
     x = 1.0 / sqrt(S.xx)
     yx, zx = x * S.xy, x * S.xz
     y = 1.0 / sqrt(S.yy - yx * yx)
     zy = y * (S.yz - yx * zx)
-    return Half3(x, y, 1.0 / sqrt(S.zz - zx * zx - zy * zy), yx, zx, zy)
+    return CholeskyFactor3(x, y, 1.0 / sqrt(S.zz - zx * zx - zy * zy), yx, zx, zy)
 
 
 @kernel
-def down(L: Half3, b: Vec3) -> Vec3:
+def forward_substitution(L: CholeskyFactor3, b: Vec3) -> Vec3:
     """Return L^-1 b."""
     x = L.x * b.x
     y = L.y * (b.y - L.yx * x)
@@ -47,7 +47,7 @@ def down(L: Half3, b: Vec3) -> Vec3:
 
 
 @kernel
-def up(L: Half3, b: Vec3) -> Vec3:
+def back_substitution(L: CholeskyFactor3, b: Vec3) -> Vec3:
     """Return L^-T b."""
     z = L.z * b.z
     y = L.y * (b.y - L.zy * z)
@@ -55,23 +55,23 @@ def up(L: Half3, b: Vec3) -> Vec3:
 
 
 @kernel
-def half(M: Articulated) -> Half:
+def cholesky(M: Articulated) -> CholeskyFactor:
     """Return L with L L^T = M, for a positive definite M."""
-    A, Bt, D = half_of_block(M.A), transpose(M.B), M.D
-    K = Matrix3(down(A, Bt.x), down(A, Bt.y), down(A, Bt.z))
-    return Half(A, K, half_of_block(Symmetric3(
+    A, Bt, D = cholesky3(M.A), transpose(M.B), M.D
+    K = Matrix3(forward_substitution(A, Bt.x), forward_substitution(A, Bt.y), forward_substitution(A, Bt.z))
+    return CholeskyFactor(A, K, cholesky3(Symmetric3(
         D.xx - K.x @ K.x, D.xy - K.x @ K.y, D.xz - K.x @ K.z, D.yy - K.y @ K.y, D.yz - K.y @ K.z, D.zz - K.z @ K.z)))
 
 
 @kernel
-def wrench_down(L: Half, W: Wrench) -> Wrench:
+def solve_lower(L: CholeskyFactor, W: Wrench) -> Wrench:
     """Return L^-1 W."""
-    t = down(L.A, W.torque)
-    return Wrench(t, down(L.D, W.force - L.K @ t))
+    t = forward_substitution(L.A, W.torque)
+    return Wrench(t, forward_substitution(L.D, W.force - L.K @ t))
 
 
 @kernel
-def twist_up(L: Half, y: Wrench) -> Twist:
+def solve_upper(L: CholeskyFactor, y: Wrench) -> Twist:
     """Return L^-T y."""
-    v = up(L.D, y.force)
-    return Twist(up(L.A, y.torque - v @ L.K), v)
+    v = back_substitution(L.D, y.force)
+    return Twist(back_substitution(L.A, y.torque - v @ L.K), v)
