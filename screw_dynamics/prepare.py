@@ -58,8 +58,8 @@ from screw_dynamics.constraints.contacts import touches
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store
-from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec
 from screw_dynamics.kernel_cache.shared_objects import is_kept
+from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN

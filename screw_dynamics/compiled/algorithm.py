@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure

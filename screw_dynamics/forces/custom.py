@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from screw_dynamics.compiled.algorithm import number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address, read_only
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked

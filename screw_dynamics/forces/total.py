@@ -15,7 +15,7 @@ from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, at
 from screw_dynamics.compiled.workspace import Tables
-from screw_dynamics.kernel_cache.cache import KernelSpec
+from screw_dynamics.kernel_cache.specs import KernelSpec
 from screw_dynamics.lazy import remade
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model

@@ -12,9 +12,9 @@ from screw_dynamics.numba_internals import objects
 from screw_dynamics.numba_internals.compiler import types_of
 
 from . import store
-from .cache import KernelSpec
 from .dependencies import are_as_imported
 from .levels import levels
+from .specs import KernelSpec
 
 RUNTIME = Path(__file__).with_name("runtime.c")
 

@@ -11,8 +11,8 @@ from screw_dynamics.numba_internals import dispatchers, tested
 from screw_dynamics.numba_internals.compiler import is_sound, lock, start, types_of
 
 from . import store
-from .cache import KernelSpec, compiling, file_name
 from .levels import levels
+from .specs import KernelSpec, compiling, file_name
 
 
 def address_of(spec: KernelSpec) -> int:

@@ -8,7 +8,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 
 from .step_data import CONTROLLER
 

@@ -17,8 +17,8 @@ import numpy as np
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
 from screw_dynamics.kernel_cache.shared_objects import is_kept
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked

@@ -20,7 +20,7 @@ from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.values import kernel, noinline
 from screw_dynamics.screws.se3 import Ad_dual, Wrench

@@ -21,7 +21,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import where

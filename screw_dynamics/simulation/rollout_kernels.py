@@ -12,7 +12,7 @@ from screw_dynamics.compiled.calls import kernel as called
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 

@@ -17,7 +17,7 @@ from screw_dynamics.compiled.algorithm import lane
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import sqrt, where

@@ -9,7 +9,7 @@ from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.box_lcp import FREE
-from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .costates import costates, euler_costates

@@ -17,8 +17,8 @@ from numba import types
 
 import screw_dynamics
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import building, cache, dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, specs, store
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numba_internals import objects
 
 PACKAGE = Path(screw_dynamics.__file__).parent
@@ -256,7 +256,7 @@ def test_a_full_disk_is_no_error(folder, monkeypatch):
 @pytest.mark.parametrize("users", [False, True])
 def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, monkeypatch, users):
     """And what compiles beforehand, unless it is a user's function, which nothing does."""
-    @cache.compiled("a slow kernel", "a user's" if users else "")
+    @specs.compiled("a slow kernel", "a user's" if users else "")
     def slow(x, out):
         pass
     make = objects.object_of
@@ -265,7 +265,7 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
         while not caplog.messages:
             time.sleep(0.01)
         return make(*arguments)
-    monkeypatch.setattr(cache, "LONG", 0.01)
+    monkeypatch.setattr(specs, "LONG", 0.01)
     monkeypatch.setattr(objects, "object_of", make_slowly)
     shared_objects.address_of(KernelSpec(slow, NUMBER))
     while_compiling, done, *hint = caplog.messages
@@ -276,9 +276,9 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
 
 
 def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, monkeypatch):
-    monkeypatch.setattr(cache, "LONG", 1e9)
+    monkeypatch.setattr(specs, "LONG", 1e9)
     value(kernel(doubled))
-    monkeypatch.setattr(cache, "LONG", 0.0)
+    monkeypatch.setattr(specs, "LONG", 0.0)
     assert value(kernel(doubled)) == (2.0, True)
     assert caplog.messages == []
 
@@ -327,7 +327,7 @@ import numpy as np
 from screw_dynamics import Robot
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.kernel_cache import building, shared_objects
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 

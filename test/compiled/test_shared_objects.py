@@ -12,7 +12,7 @@ from screw_dynamics.compiled.functions import function, spec_of_words
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.compiled.workspace import numbers_type, read_type
 from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.cache import Compiled, KernelSpec, compiled, file_name
+from screw_dynamics.kernel_cache.specs import Compiled, KernelSpec, compiled, file_name
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
 from support.kernels import cache_with
@@ -115,7 +115,7 @@ import sys
 import numpy as np
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 @compiled("solve", "a user's")
 def solve(b, k):
     a = np.eye(3)
@@ -306,7 +306,7 @@ print(held, os.wait()[1])
 CONSTANT = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 TABLE = np.arange(64.0)[::2]
 @compiled("constant", "a user's")
 def constant(k):

@@ -6,7 +6,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numba_internals.compiler import CALLEE, start
 from screw_dynamics.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import kernel, noinline

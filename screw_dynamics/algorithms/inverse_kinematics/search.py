@@ -11,7 +11,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, lane_count

@@ -11,7 +11,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import BATCHES, KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import room
 from screw_dynamics.numbers.tables import block

@@ -14,7 +14,7 @@ from screw_dynamics.algorithms.space import (
     efforts_on_groups,
 )
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import KernelSpec, compiled
+from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.macro_joints import degree
 from screw_dynamics.model.model import Model

@@ -1,9 +1,9 @@
-"""Machine code, compiled once on a machine: loaded from the installed package or from the user's cache.
+"""Specifications of kernels: functions to compile, with their names, the types of their arguments and, in the names of
+their files, a hash of all that their code depends on.
 
 Numba's cache checks the age of the caller's file only, although callees are in other files. It keeps an index beside
 the code, which two processes can leave pointing at the code of another function, and it loads any file that it finds.
-Here each piece of code is a file of its own, whose name contains a hash of all its dependencies. store.py decides which
-files to trust."""
+Here each piece of code is a file of its own. store.py decides which files to trust."""
 from __future__ import annotations
 
 import gc
