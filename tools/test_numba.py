@@ -31,7 +31,7 @@ TESTS = [
     "test/compiled/test_tiles.py",
     "test/compiled/test_cache.py::test_code_is_compiled_once",
     "test/compiled/test_cache.py::test_several_threads_may_ask_at_once",
-    "test/compiled/test_cache.py::test_an_edit_of_a_callee_in_another_file_is_never_stale[small]",
+    "test/compiled/test_shared_objects.py",
     "test/compiled/test_batch.py::test_a_state_that_is_not_finite_spoils_no_other",
     "test/algorithms/test_closed_form.py",
     "test/simulation/test_controllers.py::test_controllers_that_several_processes_compiled_are_not_mixed_up",

@@ -14,6 +14,10 @@ from support.core_numbers import numbers
 from support.kernels import cache_with
 from support.paths import ROOT
 
+sys.path.insert(0, str(ROOT / "tools"))
+
+import test_numba  # noqa: E402
+
 SMALL = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
@@ -103,3 +107,10 @@ def test_numbers_are_the_same(tmp_path):
     for name, value in here.items():
         assert np.allclose(without[name], value, rtol=1e-13, atol=1e-13), name
     assert not [*tmp_path.glob("*.kernel*")]
+
+
+def test_the_tests_for_other_versions_exist():
+    for name in test_numba.TESTS:
+        path, _, test = name.partition("::")
+        found = ROOT / path
+        assert found.exists() and (not test or f"def {test.partition('[')[0]}(" in found.read_text()), name
