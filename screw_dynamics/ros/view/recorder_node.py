@@ -159,7 +159,7 @@ def main(args: Sequence[str] | None = None) -> int:
     def make() -> RecorderNode:
         nodes.append(RecorderNode())
         return nodes[0]
-    return run(make, args=args) or int(bool(nodes[0].error))
+    return run(make, args=args) or int(any(node.error for node in nodes))
 
 
 if __name__ == "__main__":
