@@ -30,9 +30,9 @@ def whole(target: str | os.PathLike, folder: Path | None = None) -> Iterator[Pat
         new.unlink(missing_ok=True)
 
 
-def write_whole(target: str | os.PathLike, content: str | bytes) -> None:
+def write_whole(target: str | os.PathLike, content: str | bytes, folder: Path | None = None) -> None:
     """Write a file of text, in UTF-8, or of bytes, atomically; see `whole`."""
-    with whole(target) as new:
+    with whole(target, folder) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.whole_file import whole, write_whole
 
 UNFINISHED = "unfinished"       # subfolder of the results for incomplete files
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
@@ -96,8 +96,7 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
         with whole(target, folder / UNFINISHED) as path:
             row |= {"table": target.name, "bytes": _write_table(path, table, row)}
     text = json.dumps(row, default=_plain)
-    with whole(folder / f"{name}.json", folder / UNFINISHED) as path:
-        path.write_text(text)
+    write_whole(folder / f"{name}.json", text, folder / UNFINISHED)
     return json.loads(text)
 
 
