@@ -30,9 +30,9 @@ def atomic_write(target: str | os.PathLike, folder: Path | None = None) -> Itera
         new.unlink(missing_ok=True)
 
 
-def write_atomically(target: str | os.PathLike, content: str | bytes) -> None:
-    """Write a file of text, in UTF-8, or of bytes, atomically; see `whole`."""
-    with atomic_write(target) as new:
+def write_atomically(target: str | os.PathLike, content: str | bytes, folder: Path | None = None) -> None:
+    """Write a file of text, in UTF-8, or of bytes, atomically; see `atomic_write`."""
+    with atomic_write(target, folder) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

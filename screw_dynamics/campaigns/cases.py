@@ -5,7 +5,7 @@ import dis
 import inspect
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from numbers import Real
 from types import SimpleNamespace
@@ -72,6 +72,11 @@ class Case(NamedTuple):
             margin = self.margins[name]
             lines.append(f"  {name} {'holds' if holds else 'fails'}" + ("" if np.isnan(margin) else f", {margin:.6g}"))
         return "\n".join([*lines, *(["  " + self.error] if self.error else [])])
+
+
+def kept_case(index: int, names: Sequence[str], margins: Sequence[float], holds: Sequence[bool], *others: Any) -> Case:
+    """Return a case from what files keep of it; the values of its parameters are computed from the plan."""
+    return Case(index, {}, dict(zip(names, margins, strict=True)), dict(zip(names, holds, strict=True)), *others)
 
 
 class Replay(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.atomic_write import atomic_write
 
-from .cases import Case, Replay
+from .cases import Case, Replay, kept_case
 from .plan import Plan, kept
 
 TABLE, REPORT = "cases.parquet", "report.html"
@@ -190,12 +190,10 @@ def load(folder: str | os.PathLike) -> Campaign:
     import pyarrow.parquet as pq
     columns = pq.read_table(path / TABLE).to_pydict()
     names = list(plan.properties)
-    rows = zip(*(columns[key] for key in ("index", "error", "trace", "digest", "seconds")),
-               zip(*(columns[name] for name in names), strict=True),
-               zip(*(columns[f"{name}_holds"] for name in names), strict=True), strict=True)
-    return Campaign(plan, [Case(index, {}, dict(zip(names, margins, strict=True)), dict(zip(names, holds, strict=True)),
-                                error, trace, digest, seconds)
-                           for index, error, trace, digest, seconds, margins, holds in rows], path)
+    margins, holds = (zip(*(columns[name + kind] for name in names), strict=True) for kind in ("", "_holds"))
+    others = (columns[key] for key in ("error", "trace", "digest", "seconds"))
+    return Campaign(plan, [kept_case(index, names, *row) for index, *row in zip(
+        columns["index"], margins, holds, *others, strict=True)], path)
 
 
 def write_parquet(campaign: Campaign, path: Path) -> None:

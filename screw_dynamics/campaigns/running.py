@@ -4,12 +4,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 from screw_dynamics import checks
 
-from .cases import Case, NoVerdict
+from .cases import Case, NoVerdict, kept_case
 from .designs import DESIGNS
 from .parameters import parameters_of
 from .plan import Plan, kept_once
@@ -113,7 +114,7 @@ def _on_workers(each, plan, folder, together, how):
     for (first, last), row in zip(items, rows, strict=True):
         if (row.get("error") or "").startswith(NoVerdict.__name__):
             raise NoVerdict(f"{row['error']}\n{row['trace']}")
-        found += (map(_unpacked, row["cases"]) if row.get("error") is None else
+        found += (starmap(kept_case, row["cases"]) if row.get("error") is None else
                   (_lost(plan, index, row["error"], first, last) for index in range(first, last)))
     return found
 
@@ -133,12 +134,6 @@ def _packed(case):
     plan."""
     return [case.index, list(case.margins), list(case.margins.values()), [case.holds[name] for name in case.margins],
             case.error, case.trace, case.digest, case.seconds]
-
-
-def _unpacked(packed):
-    index, names, margins, holds, error, trace, digest, seconds = packed
-    return Case(index, {}, dict(zip(names, margins, strict=True)), dict(zip(names, holds, strict=True)), error, trace,
-                digest, seconds)
 
 
 def _lost(plan, index, error, first, last):

@@ -1,5 +1,5 @@
-"""Decoders of messages, from the packages mcap-ros2-support-fast (message definitions in ROS's .msg format) and rosbags
-(IDL definitions, and standard ROS 2 types where a file has no definition)."""
+"""Decoders of messages, from the package mcap-ros2-support-fast, for message definitions in ROS's .msg format. The
+package rosbags makes these of IDL definitions, and of standard ROS 2 types where a file has no definition."""
 from __future__ import annotations
 
 import struct
@@ -30,7 +30,7 @@ def decoder(channel: Channel) -> Callable[[bytes], Any]:
 def _decoder(kind, definition, schema):
     """Return the decoder of a definition; cached, because each decoder is compiled."""
     if schema == "ros2idl":
-        return _by_rosbags(kind, definition)
+        definition = _of_idl(kind, definition)
     decode = _by_text(kind, definition or usual_definition(kind))
     return _plausible(decode, COUNTS[kind]) if kind in COUNTS else decode
 
@@ -62,7 +62,8 @@ def _by_text(kind, definition):
         raise ValueError(f"the definition of {kind} cannot be read: {error}") from error
 
 
-def _by_rosbags(kind, definition):
+def _of_idl(kind, definition):
+    """Return the definition in the .msg format of one in IDL."""
     from rosbags.typesys import Stores, get_types_from_idl, get_typestore
     store, types = get_typestore(Stores.EMPTY), {}
     line = "=" * 80 + "\n"
@@ -71,9 +72,9 @@ def _by_rosbags(kind, definition):
         for part in parts:
             types.update(get_types_from_idl(part))
         store.register(types)
+        return store.generate_msgdef(kind, ros_version=2)[0]
     except Exception as error:  # noqa: BLE001
         raise ValueError(f"the IDL of {kind} cannot be read: {error}") from error
-    return lambda data: store.deserialize_cdr(data, kind)
 
 
 def usual_definition(kind: str) -> str:

@@ -12,10 +12,10 @@ from .alignment import held, interpolated, longest_step
 from .clock import NS, arrivals
 from .decoders import decoder
 from .gaps import interruptions
-from .joints import Table, listed, merged, streams
+from .joints import Table, merged, streams
 from .log_files import logs
 from .messages import Channel, decompressed
-from .notes import Notes
+from .notes import Notes, listed
 from .recording import FIELDS, Base, Recording, poses_at
 from .roles import NUMBERS, STATE, TYPES, Topics, roles
 from .samples import JointStates, Samples, Texts

@@ -9,10 +9,8 @@ import numpy as np
 
 from .alignment import interpolated, longest_step
 from .clock import NS, Clock, clock
-from .notes import Notes
+from .notes import Notes, listed
 from .samples import JointStates, Layout
-
-SHOWN = 12      # largest number of joints named in a note
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,3 @@ def _with(joints, fields, other, one_clock, use_stamps, notes):
     unknown = np.isnan(added["position"]).all(axis=1).sum()
     notes.add("missing joint", f"{other.topic}: {listed(names)} have no message near enough", unknown)
     return (*joints, *names), {field: np.concatenate([x, added[field]], axis=1) for field, x in fields.items()}
-
-
-def listed(names: list[str] | tuple[str, ...]) -> str:
-    """Return the names as text: the first SHOWN, and the number of further ones."""
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")

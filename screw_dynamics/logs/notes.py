@@ -1,7 +1,7 @@
 """Notes on data that a reader found, dropped or changed: texts with counts."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 
@@ -88,3 +88,9 @@ class Notes:
 
     def __repr__(self) -> str:
         return f"<Notes: {', '.join(f'{kind} {count}' for kind, count in self.counts.items()) or 'none'}>"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return the names as text: the first ones, at most `most`, and the number of further ones."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

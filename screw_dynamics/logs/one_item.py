@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.atomic_write import atomic_write
+from screw_dynamics.atomic_write import atomic_write, write_atomically
 
 UNFINISHED = "unfinished"       # subfolder of the results for incomplete files
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
@@ -96,8 +96,7 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
         with atomic_write(target, folder / UNFINISHED) as path:
             row |= {"table": target.name, "bytes": _write_table(path, table, row)}
     text = json.dumps(row, default=_plain)
-    with atomic_write(folder / f"{name}.json", folder / UNFINISHED) as path:
-        path.write_text(text)
+    write_atomically(folder / f"{name}.json", text, folder / UNFINISHED)
     return json.loads(text)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from screw_dynamics import checks
 
 from .messages import Channel
-from .notes import Notes
+from .notes import Notes, listed
 
 STATE, ODOMETRY, WRENCH = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry", "geometry_msgs/msg/WrenchStamped"
 IMU, TEXT, NUMBERS = "sensor_msgs/msg/Imu", "std_msgs/msg/String", "std_msgs/msg/Float64MultiArray"
@@ -118,4 +118,4 @@ def _last(topic):
 def _listed(kinds: Mapping[str, Any]) -> str:
     """Return a file's topics and their types as text."""
     shown = [f"{topic} ({', '.join(sorted(kinds[topic]))})" for topic in sorted(kinds)]
-    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "") or "no topic"
+    return listed(shown, 20) or "no topic"

@@ -119,7 +119,7 @@ def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
 
 
 def _fields(cls: type, like: Any, names: tuple[str, ...]) -> list:
-    """Return the numba_types.Fields of the parts."""
+    """Return the numba_types.Field of each part."""
     found, start = [], []
     for part, (lengths, (factor, *of)) in zip(parts(cls), _products(cls, names), strict=True):
         scalar = like if part.scalar is None else types.intp if isinstance(part.scalar, int) else types.float64

@@ -1,24 +1,54 @@
-"""A setting: a dataclass field with its default, meaning, unit and range."""
+"""A setting of a simulation or of a node: its default, meaning, unit and range."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import field
-from typing import Any
+from dataclasses import field, fields
+from typing import Any, NamedTuple
+
+
+class Setting(NamedTuple):
+    """One row of a table. The default determines the type; a tuple of floats or strings is an array.
+
+    least: the smallest value above 0, if 0 has a special meaning. Of parameters of nodes alone: read_only; at_run_time:
+    the parameter to be set while the node runs in place of a read-only one, if there is any."""
+
+    name: str
+    default: Any
+    description: str
+    unit: str = ""
+    lower: float | None = None
+    upper: float | None = None
+    least: float = 0.0
+    choices: tuple[str, ...] = ()
+    length: int | None = None
+    read_only: bool = False
+    at_run_time: str = ""
+
+    def check(self, value: Any) -> None:
+        """Raise ValueError that names setting and value if a value is out of range; numbers must be finite."""
+        if self.choices and value not in self.choices:
+            raise ValueError(f"{self.name} is '{value}', must be one of {', '.join(self.choices)}")
+        if self.length is not None and len(value) != self.length:
+            raise ValueError(f"{self.name} has {len(value)} values, must have {self.length}")
+        for x in value if isinstance(value, (tuple, list)) else (value,):
+            if not isinstance(x, str):
+                self._check_number(x)
+
+    def _check_number(self, x: float) -> None:
+        if not math.isfinite(x):
+            raise ValueError(f"{self.name} is {x}, must be finite")
+        if self.lower is not None and x < self.lower:
+            raise ValueError(f"{self.name} is {x}, must be >= {self.lower}")
+        if self.upper is not None and x > self.upper:
+            raise ValueError(f"{self.name} is {x}, must be <= {self.upper}")
+        if 0.0 < x < self.least:
+            raise ValueError(f"{self.name} is {x}, must be 0 or >= {self.least}")
 
 
 def setting(default: Any, description: str, unit: str = "", **limits: Any) -> Any:
-    """Return a dataclass field; limits: lower, upper and least (of the ROS parameter only), choices, length of a
-    tuple."""
-    return field(default=default, metadata=dict(description=description, unit=unit, **limits))
+    """Return the dataclass field of a setting, which has the field's name."""
+    return field(default=default, metadata={"setting": Setting("", default, description, unit, **limits)})
 
 
-def check(name: str, value: Any, lower: float = -math.inf, choices: Sequence[str] | None = None,
-          length: int | None = None, **_: Any) -> None:
-    """Raise ValueError with the name of a setting if its value is invalid; numbers must be finite."""
-    if choices is not None and value not in choices:
-        raise ValueError(f"{name} is '{value}', must be one of {', '.join(choices)}")
-    if length is not None and len(value) != length:
-        raise ValueError(f"{name} is {value}, must have {length} values")
-    for x in value if isinstance(value, (tuple, list)) else (value,):
-        if not isinstance(x, str) and not (lower <= x and math.isfinite(x)):
-            raise ValueError(f"{name} is {x}, must be finite" + ("" if lower == -math.inf else f" and >= {lower}"))
+def rows(settings: Any) -> tuple[Setting, ...]:
+    """Return the settings that are the fields of a dataclass."""
+    return tuple(x.metadata["setting"]._replace(name=x.name) for x in fields(settings))

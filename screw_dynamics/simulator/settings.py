@@ -1,11 +1,11 @@
 """Settings of a simulation, each with its default, meaning and range."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 
 from .sensor_settings import SensorSettings
-from .setting import check
+from .setting import rows
 from .setting import setting as _setting
 
 COMMAND_MODES = ("effort", "velocity", "position")
@@ -49,8 +49,8 @@ class Settings(SensorSettings):
         "rad/s and m/s", length=6)
 
     def __post_init__(self):
-        for field in fields(self):
-            check(field.name, getattr(self, field.name), **field.metadata)
+        for row in rows(self):
+            row.check(getattr(self, row.name))
         if not any(self.initial_base_pose[3:]):
             raise ValueError(f"initial_base_pose is {self.initial_base_pose}: the quaternion must not be 0")
         if self.servo_bandwidth * self.dt > 0.5:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-SECOND = 1e9   # nanoseconds
+SECOND = 1_000_000_000     # nanoseconds
 
 
 class Points(NamedTuple):

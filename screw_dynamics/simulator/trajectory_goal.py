@@ -12,9 +12,8 @@ from screw_dynamics.model.model import Model
 
 from .limits import EnforcedLimits
 from .motors import command_names, motor_mask
-from .trajectory import Points
+from .trajectory import SECOND, Points
 
-SECOND = 1_000_000_000     # nanoseconds
 AT_REST = 1.2e-7           # largest velocity of a last point: rounding error of single precision
 BEYOND = 1e-6              # tolerance of the position limits, for rounding errors of planners
 MOST_POINTS = 100_000      # points of a trajectory, which take half a second to read

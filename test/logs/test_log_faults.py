@@ -2,6 +2,7 @@
 import shutil
 import sqlite3
 import struct
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -294,6 +295,17 @@ def test_what_is_cut_is_read_as_far_as_it_goes(kind, name, least, most, tmp_path
     recording = sd.logs.read(tmp_path / "bag")
     assert least < len(recording.t) < most and np.array_equal(recording.q, numbers[:len(recording.t), 0])
     assert name in str(recording.notes) and (kind or recording.notes.count("damaged") == 1)
+
+
+def test_rows_of_a_database_that_are_no_messages_are_told_of(tmp_path):
+    messages, _, numbers = states(20)
+    path = rosbag2(tmp_path / "bag", messages) / "bag.db3"
+    with closing(sqlite3.connect(path)) as database:
+        database.executemany("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, ?, ?)",
+                             [(START, 10**12), (START, "text"), ("never", messages[0][3])])
+        database.commit()
+    recording = sd.logs.read(path)
+    assert np.array_equal(recording.q, numbers[:, 0]) and recording.notes.counts == {"lost messages": 3}
 
 
 def test_what_only_the_journal_of_a_database_has_is_read(tmp_path):

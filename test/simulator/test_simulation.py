@@ -99,8 +99,8 @@ def test_bad_push_is_refused(robot, push, message):
     [
         {"dt": 0.0}, {"dt": NAN}, {"dt": 1e-10}, {"integrator": "euler"}, {"command_mode": "torque"},
         {"on_timeout": "fall"}, {"command_timeout": -1.0}, {"seed": -1}, {"position_noise": NAN},
-        {"servo_bandwidth": 501.0}, {"servo_bandwidth": 0.0}, {"gyroscope_bias": (0.0, 0.0)},
-        {"accelerometer_noise": -1.0}, {"accelerometer_bias": (0.0, NAN, 0.0)},
+        {"servo_bandwidth": 501.0}, {"servo_bandwidth": 0.0}, {"sensor_dropout": 1.5}, {"command_timeout": 1e-9},
+        {"gyroscope_bias": (0.0, 0.0)}, {"accelerometer_noise": -1.0}, {"accelerometer_bias": (0.0, NAN, 0.0)},
     ],
 )
 def test_bad_setting_is_refused_by_name(settings):

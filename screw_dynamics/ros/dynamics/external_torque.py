@@ -153,7 +153,7 @@ class ExternalTorque(StateOutput):
         if subscribed(self._torque_publisher):
             self._output.publish(torque, stamp)
         for output in (self._base_output, self._others_output):
-            if output is not None and output.subscribed:
+            if output is not None and subscribed(output.publisher):
                 output.publish(torque, stamp)
         if subscribed(self._contact_publisher):
             self._contact_publisher.publish(Bool(data=bool(touched.any())))

@@ -13,7 +13,7 @@ from screw_dynamics.screws import arrays
 
 from ..node import messages
 from ..node.base_state import read_pose
-from .joint_request import JointRequest
+from .joint_request import JointRequest, non_negative
 
 PARTS = "pose", "position", "orientation"       # names of the values of `parts` in a request
 TOLERANCE = 1e-6        # m and rad, if the request has 0
@@ -58,17 +58,11 @@ def arguments(robot: Robot, request: Any, link: Callable[[str, str], str], base:
             pose, reference = at_rest @ placement @ pose, base.link
         poses.append(pose)
         references.append(reference)
-    tolerances = {name: _tolerance(request, name) for name in ("position_tolerance", "orientation_tolerance")}
+    tolerances = {name: non_negative(request, name, TOLERANCE)
+                  for name in ("position_tolerance", "orientation_tolerance")}
     return {"pose": np.array(poses), "link": [link(name, f"links[{k}]") for k, name in enumerate(names)],
             "reference": references, "parts": parts, "seed": request.seed, "attempts": request.attempts or 100,
             **tolerances}
-
-
-def _tolerance(request, field):
-    tolerance = getattr(request, field)
-    if not 0.0 <= tolerance < np.inf:
-        raise ValueError(f"{field}: {tolerance}, must be finite and >= 0, which is {TOLERANCE:g}")
-    return tolerance or TOLERANCE
 
 
 def answer(response: Any, joints: JointRequest, found: InverseKinematicsResult, first: int) -> None:

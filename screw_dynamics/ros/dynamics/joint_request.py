@@ -2,6 +2,7 @@
 Pure Python and NumPy, as joint_state.py."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -70,3 +71,11 @@ class JointRequest:
     def arrange_square(self, matrix: np.ndarray) -> np.ndarray:
         """Return a matrix whose rows and columns are rearranged from model order to the order of the request."""
         return matrix[np.ix_(self.order, self.order)]
+
+
+def non_negative(request: Any, field: str, default: Any) -> Any:
+    """Return a number of the request, or the default for 0. Raises ValueError unless it is finite and >= 0."""
+    value = getattr(request, field)
+    if not 0.0 <= value < np.inf:
+        raise ValueError(f"{field}: {value}, must be finite and >= 0")
+    return value or default

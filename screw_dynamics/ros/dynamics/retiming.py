@@ -17,6 +17,7 @@ from ..node.parameters import Setting
 from ..node.preparation import OnDemand
 from ..node.services import Service, serve
 from ..timing import SECOND
+from .joint_request import non_negative
 from .trajectory_points import read_points
 
 PERIOD = 0.01           # s, between points of a response
@@ -42,13 +43,12 @@ class Retiming:
     async def _answer(self, robot: Robot, request, response) -> None:
         if robot.model.on_groups:
             await self._on_demand.ready("many states", robot)
-        names, period = list(request.trajectory.joint_names), _positive(request, "sample_period", PERIOD)
-        if not 0.0 <= request.deviation < np.inf:
-            raise ValueError(f"deviation: {request.deviation}, must be finite and >= 0")
+        names, period = list(request.trajectory.joint_names), non_negative(request, "sample_period", PERIOD)
+        deviation = non_negative(request, "deviation", 0.0)
         limits, q = self._limits(robot, request), self._waypoints(robot, request.trajectory)
         # In the background, because the first call also imports parts of SciPy.
         found, response.trajectory = await in_background(
-            self._node.future, lambda: retimed(robot, q, request.deviation, limits, names, period))
+            self._node.future, lambda: retimed(robot, q, deviation, limits, names, period))
         response.trajectory.header = request.trajectory.header
         response.duration, spans = found.duration, found.binding_times()
         response.limiting = list(spans)
@@ -57,7 +57,7 @@ class Retiming:
     def _limits(self, robot: Robot, request) -> Mapping[str, Any]:
         """Return the limits of a request for time_optimal. Limits of efforts and torque-speed lines are from the
         model."""
-        scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
+        scale = {name: non_negative(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
         settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
         limits = {"velocity": scale["velocity"] * model.velocity_limit}
         for name, given, default in (("acceleration", request.max_acceleration, settings.retime_acceleration),
@@ -91,14 +91,6 @@ class Retiming:
         q = np.tile(q, (len(points.times), 1))
         q[:, [in_q[names.index(name)] for name in moved]] = points.values[0]
         return q
-
-
-def _positive(request, name: str, default: float) -> float:
-    """Return a positive field of a request, or the default for 0."""
-    value = getattr(request, name)
-    if not 0.0 <= value < np.inf:
-        raise ValueError(f"{name}: {value}, must be finite and >= 0")
-    return value or default
 
 
 def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, Any], names: Sequence[str],

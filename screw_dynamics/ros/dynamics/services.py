@@ -32,7 +32,7 @@ from ..node.joint_state import JointMap
 from ..node.preparation import OnDemand
 from ..node.services import Service, serve
 from . import inverse_kinematics
-from .joint_request import JointRequest
+from .joint_request import JointRequest, non_negative
 from .torque_stream import StampedState
 
 MOST_WRENCHES = 1000   # in a request
@@ -252,10 +252,8 @@ class DynamicsServices:
     async def _linearize(self, robot: Robot, request, response) -> None:
         await self._on_demand.ready("linear model", robot)
         joints = self._request(robot, request)
-        if not 0.0 <= request.time_step < np.inf:
-            raise ValueError(f"time_step: {request.time_step}, must be finite and >= 0, which is continuous time")
         q, qd, _ = self._motion(request, joints, velocity_needed=False)
-        A, B, qdd = robot.linearize(q, qd, self._effort(request, joints), request.time_step or None,
+        A, B, qdd = robot.linearize(q, qd, self._effort(request, joints), non_negative(request, "time_step", None),
                                     self._external(robot, request.external))
         self._refuse_singular(robot, q, qdd)
         rows = np.concatenate((joints.order, robot.n + joints.order))

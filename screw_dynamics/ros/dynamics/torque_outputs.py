@@ -36,11 +36,6 @@ class Output:
         self._order, self._where = order[own], None if own.all() else np.flatnonzero(own)
         self._stamped = field != "data"
 
-    @property
-    def subscribed(self) -> bool:
-        """True if the topic has a subscriber."""
-        return self.publisher.get_subscription_count() > 0
-
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
         """Publish efforts given in model order. The stamp, or that of a state, is written into the header if there is
         one."""
@@ -59,11 +54,6 @@ class MultiDofOutput:
 
     def __init__(self, publisher: LifecyclePublisher, joints: Sequence[MultiDofJoint]):
         self.publisher, self._joints = publisher, joints
-
-    @property
-    def subscribed(self) -> bool:
-        """True if the topic has a subscriber."""
-        return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
         """Publish efforts given in model order, with a stamp, or that of a state."""

@@ -26,6 +26,7 @@ from ..timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .output_joints import follows_states, listed_joints, output_joints
 from .position_limits import far_beyond_limits
+from .state_output import subscribed
 from .torque_outputs import TERMS, MultiDofOutput, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, belongs to another clock
@@ -180,10 +181,10 @@ class TorqueStream:
         self._withheld.clear()
         faults = []
         for term, outputs in self._outputs.items():
-            subscribed = [output for output in outputs if output.subscribed]
-            if subscribed:
+            wanted = [output for output in outputs if subscribed(output.publisher)]
+            if wanted:
                 try:
-                    self._publish_term(term, subscribed, now)
+                    self._publish_term(term, wanted, now)
                 except Fault as fault:   # of this term only: other terms may be finite
                     self._withheld[term] = str(fault)
                     faults.append(fault)

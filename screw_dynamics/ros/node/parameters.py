@@ -1,38 +1,20 @@
 """Parameters of a node from one table: declared with descriptors, checked, converted, and available as attributes."""
 
 import array
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from screw_dynamics.simulator.setting import Setting
+
 from .joint_state import listed
 
 UNBOUNDED = 1e308   # a descriptor's range has no open end
 LONGEST = 1e6       # seconds, of a timeout: in nanoseconds it fits into an integer
-
-
-class Setting(NamedTuple):
-    """One row of a node's table. The default determines the type; a tuple of floats or strings is an array.
-
-    least: the smallest value above 0, if 0 has a special meaning. at_run_time: the parameter to be set while the node
-    runs in place of a read-only one, if there is any."""
-
-    name: str
-    default: Any
-    description: str
-    unit: str = ""
-    lower: float | None = None
-    upper: float | None = None
-    least: float = 0.0
-    choices: tuple[str, ...] = ()
-    length: int | None = None
-    read_only: bool = False
-    at_run_time: str = ""
 
 
 SHARED = (
@@ -61,13 +43,7 @@ def convert(setting: Setting, value: Any) -> Any:
     value = retype(setting, value)
     if not _type(setting).check(value):
         raise ValueError(f"parameter {setting.name} is {value!r}, must be of type {_type(setting).name}")
-    if setting.choices and value not in setting.choices:
-        raise ValueError(f"parameter {setting.name} is '{value}', must be one of {', '.join(setting.choices)}")
-    if setting.length is not None and len(value) != setting.length:
-        raise ValueError(f"parameter {setting.name} has {len(value)} values, must have {setting.length}")
-    for x in value if isinstance(value, tuple) else (value,):
-        if isinstance(x, (int, float)):
-            _check_number(setting, x)
+    setting._replace(name=f"parameter {setting.name}").check(value)
     return value
 
 
@@ -80,17 +56,6 @@ def retype(setting: Setting, value: Any) -> Any:
         floats = setting.default and isinstance(setting.default[0], float)
         return tuple(float(x) if floats and type(x) is int else x for x in value)
     return float(value) if isinstance(setting.default, float) and type(value) is int else value
-
-
-def _check_number(setting: Setting, x: float) -> None:
-    if not math.isfinite(x):
-        raise ValueError(f"parameter {setting.name} is {x}, must be finite")
-    if setting.lower is not None and x < setting.lower:
-        raise ValueError(f"parameter {setting.name} is {x}, must be >= {setting.lower}")
-    if setting.upper is not None and x > setting.upper:
-        raise ValueError(f"parameter {setting.name} is {x}, must be <= {setting.upper}")
-    if 0.0 < x < setting.least:
-        raise ValueError(f"parameter {setting.name} is {x}, must be 0 or >= {setting.least}")
 
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
@@ -128,7 +93,7 @@ class Parameters:
 
     def __init__(self, node: Node, table: Sequence[Setting]):
         self._node = node
-        self._table = {setting.name: setting for setting in table}
+        self._table: dict[str, Setting] = {}
         self._validators: dict[str, Callable[[Any], None]] = {}
         self._listeners: list[Callable[[set[str]], None]] = []
         for setting in table:
@@ -149,6 +114,22 @@ class Parameters:
         """Drop all validators and listeners."""
         self._validators.clear()
         self._listeners.clear()
+
+    def replace(self, names: Iterable[str], table: Iterable[Setting]) -> None:
+        """Declare the parameters of `table` in place of those of these names, of the last robot."""
+        for name in names:
+            self._node.undeclare_parameter(name)
+            self._validators.pop(name, None)
+            del self._table[name]
+        for setting in table:
+            if self._node.has_parameter(setting.name):      # its override was refused
+                self._node.undeclare_parameter(setting.name)
+            self._declare(setting)
+
+    def not_declared(self) -> list[str]:
+        """Return the names of the parameters given at the start that are not in this table."""
+        overrides = self._node._parameter_overrides         # rclpy only returns overrides of declared parameters
+        return [name for name in overrides if name not in self._table]
 
     def unknown(self, families: Sequence[str]) -> list[str]:
         """Return a line for each parameter given at the start that is neither declared nor one of a family
@@ -192,6 +173,7 @@ class Parameters:
         self._node.set_parameters([Parameter(name, _type(setting), value)])
         self._node.set_descriptor(name, descriptor(setting))
         setattr(self, name, value)
+        self._table[name] = setting
 
     def _convert_all(self, parameters: list[Parameter]) -> list[Parameter]:
         return [self._converted(p) for p in parameters]

@@ -2,7 +2,6 @@
 needs it."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +10,8 @@ import numpy as np
 
 from screw_dynamics.algorithms.inverse_kinematics.search import entry_point
 from screw_dynamics.robot import Robot
+
+from ..executor.background import begun
 
 # A function of a robot, a configuration q, a vector v used as velocities, accelerations and efforts, and a link.
 Step = Callable[[Robot, np.ndarray, np.ndarray, str], object]
@@ -86,20 +87,11 @@ class OnDemand:
         """Return once a step of ON_DEMAND has been called for robots of this kind. Raises its exception."""
         key = name, robot.model.structure
         if key not in self._begun:
-            self._begun[key] = self._future()
-            threading.Thread(target=self._take, args=(key, robot), daemon=True, name=name).start()
-        error = await self._begun[key]
+            self._begun[key] = begun(self._future, lambda: prepare({name: ON_DEMAND[name]}, robot, self._log))
+        _, error = await self._begun[key]
         if error is not None:
             self._begun.pop(key, None)
             raise error
-
-    def _take(self, key, robot):
-        outcome = None
-        try:
-            prepare({key[0]: ON_DEMAND[key[0]]}, robot, self._log)
-        except Exception as error:
-            outcome = error
-        self._begun[key].set_result(outcome)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The services of a node: created from its `interface`, answered uniformly."""
 
 from collections.abc import Callable, Collection, Iterable
+from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any, NamedTuple
 
@@ -52,6 +53,18 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
         if not apart:
             node.requests.serve(service, Answers(answering.respond, answering.refuse))
         node.endpoints.callback(_destroy, node, service, answering)
+
+
+def counted(node: ManagedNode, name: str, handler: Callable[[Any, Any, Any], None]) -> Callable[[Any, Any, Any], None]:
+    """Return the handler of the service ~/name, so that the diagnostics count the requests that it refuses."""
+    @wraps(handler)
+    def handle(subject, request, response):
+        try:
+            handler(subject, request, response)
+        except ValueError as error:
+            node.diagnostics.notice(f"~/{name}", Fault("request refused", str(error)))
+            raise
+    return handle
 
 
 class _Answering:

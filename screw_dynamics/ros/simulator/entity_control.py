@@ -16,9 +16,9 @@ from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.xml import parse_xml
 
 from ..node import messages
-from ..node.services import Service, serve
+from ..node.services import Service, counted, serve
 from .name_filter import matching
-from .scene_services import refuse, spawn
+from .scene_services import spawn
 from .scenes import LONGEST
 from .simulation_control import Refusal
 
@@ -36,20 +36,12 @@ class EntityControl:
     def _serve(self, node, msg: ModuleType, srv: ModuleType) -> None:
         self._node, self._msg, self._result = node, msg, msg.Result
         self._spawned, self._set = srv.SpawnEntity.Response, srv.SetEntityState.Response
-        serve(node, lambda: None, [Service(name, self._counted(name, handler), most=LONGEST, encode=self._encode)
+        serve(node, lambda: self, [Service(name, counted(node, name, handler), most=LONGEST, encode=self._encode)
                                    for name, handler in (
-            ("get_entities", self._get_entities), ("get_entities_states", self._get_states),
-            ("get_entity_state", self._get_state), ("get_entity_info", self._get_info),
-            ("set_entity_state", self._set_state), ("spawn_entity", self._spawn), ("delete_entity", self._delete))])
-
-    def _counted(self, name, handler):
-        def handle(_, request, response):
-            try:
-                handler(request, response)
-            except ValueError as error:
-                refuse(self._node, f"~/{name}", error)
-                raise
-        return handle
+            ("get_entities", EntityControl._get_entities), ("get_entities_states", EntityControl._get_states),
+            ("get_entity_state", EntityControl._get_state), ("get_entity_info", EntityControl._get_info),
+            ("set_entity_state", EntityControl._set_state), ("spawn_entity", EntityControl._spawn),
+            ("delete_entity", EntityControl._delete))])
 
     def _encode(self, response, error: Exception | None) -> None:
         """Write the result code and the error into a response."""

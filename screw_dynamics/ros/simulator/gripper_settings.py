@@ -59,8 +59,7 @@ class GripperParameters(Parameters):
     def unused(self, model: Model) -> list[str]:
         """Return a line for each gripper that a model does not have, and each parameter of a gripper that does not
         exist."""
-        overrides = self._node._parameter_overrides     # rclpy only returns overrides of declared parameters
-        misnamed = [name for name in overrides if name.rpartition(".")[0] in self.groups and name not in self._table]
+        misnamed = [name for name in self.not_declared() if name.rpartition(".")[0] in self.groups]
         return [*filter(None, (self._unfit(group, model) for group in self.groups)),
                 *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 

@@ -28,18 +28,11 @@ class JointParameters(Parameters):
         if model is self.model:
             return
         self.model = None
-        for name in self._table:
-            self._node.undeclare_parameter(name)
-            self._validators.pop(name, None)
-        self._table = {}
-        for joint, default in defaults.items():
-            description = self._row.description.format(joint=joint)
-            setting = self._row._replace(name=self._prefix + joint, default=default, description=description)
-            if self._node.has_parameter(setting.name):     # its override was refused
-                self._node.undeclare_parameter(setting.name)
-            self._declare(setting)
-            self._table[setting.name] = setting
-            self.validate(setting.name, lambda value, joint=joint: check(joint, value))
+        self.replace([*self._table], [self._row._replace(
+            name=self._prefix + joint, default=default, description=self._row.description.format(joint=joint))
+            for joint, default in defaults.items()])
+        for joint in defaults:
+            self.validate(self._prefix + joint, lambda value, joint=joint: check(joint, value))
         self.model = model
 
     def by_joint(self) -> dict[str, Any]:
@@ -48,8 +41,7 @@ class JointParameters(Parameters):
 
     def misnamed(self) -> list[str]:
         """Return the overrides for joints that the model does not have; they have no effect."""
-        overrides = self._node._parameter_overrides   # rclpy only returns overrides of declared parameters
-        return [name for name in overrides if name.startswith(self._prefix) and name not in self._table]
+        return [name for name in self.not_declared() if name.startswith(self._prefix)]
 
 
 class JointSensorParameters(Parameters):

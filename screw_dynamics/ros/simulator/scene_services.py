@@ -3,7 +3,6 @@ refused requests in the diagnostics.
 
 The comments of the .srv files in screw_dynamics_interfaces are the specification."""
 
-from collections.abc import Callable
 from typing import Any
 
 from geometry_msgs.msg import Pose
@@ -12,9 +11,7 @@ from screw_dynamics.simulator.environment import checked_pose, matrix
 from screw_dynamics.simulator.runner import Runner
 
 from ..node import messages
-from ..node.joint_state import Fault
-from ..node.managed_node import ManagedNode
-from ..node.services import Service, serve
+from ..node.services import Service, counted, serve
 from .scenes import LONGEST, check_topics, object_of
 
 
@@ -23,34 +20,20 @@ class SceneServices:
     requires."""
 
     def __init__(self, node):
-        self._node = node
-        serve(node, node.runner, [Service(name, self._counted(name, handler), most=LONGEST) for name, handler in (
+        serve(node, node.runner, [Service(name, counted(node, name, handler), most=LONGEST) for name, handler in (
             ("set_object", set_object), ("spawn_object", spawn_object), ("delete_object", delete_object),
             ("set_friction", set_friction))])
-
-    def _counted(self, name: str, handler: Callable[[Runner, Any, Any], None]) -> Callable[[Runner, Any, Any], None]:
-        def handle(runner, request, response):
-            try:
-                runner.catch_up()
-                handler(runner, request, response)
-            except ValueError as error:
-                refuse(self._node, f"~/{name}", error)
-                raise
-        return handle
-
-
-def refuse(node: ManagedNode, source: str, error: Exception) -> None:
-    """Count a refused request in the diagnostics."""
-    node.diagnostics.notice(source, Fault("request refused", str(error)))
 
 
 def set_object(runner: Runner, request: Any, response: Any) -> None:
     """Set the pose and twist of an object."""
+    runner.catch_up()
     runner.simulation.place(request.name, messages.placement(request.pose), messages.twist(request.twist))
 
 
 def spawn_object(runner: Runner, request: Any, response: Any) -> None:
     """Add an object."""
+    runner.catch_up()
     spawn(runner, request.name, request.description, request.pose)
 
 
@@ -64,9 +47,11 @@ def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
 
 def delete_object(runner: Runner, request: Any, response: Any) -> None:
     """Remove an object from the scene."""
+    runner.catch_up()
     runner.simulation.delete(request.name)
 
 
 def set_friction(runner: Runner, request: Any, response: Any) -> None:
     """Change the friction of a surface."""
+    runner.catch_up()
     runner.simulation.set_friction(request.name, request.friction)

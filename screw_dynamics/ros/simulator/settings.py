@@ -1,21 +1,19 @@
 """The parameters of simulator_node. config/simulator.yaml has the same parameters with their defaults."""
 
-from dataclasses import fields
-
 from screw_dynamics.scene.contact_model import MAX_CONTACTS
 from screw_dynamics.simulator.lockstep import TRIGGERS
+from screw_dynamics.simulator.setting import Setting, rows
 from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 
 from ..node.drives import DRIVES
-from ..node.parameters import FLOATING_BASE, SHARED, Setting
+from ..node.parameters import FLOATING_BASE, SHARED
 from .complaints import KINDS
 
 AT_RUN_TIME = {"command_mode": "command_interfaces.<joint>"}    # what can be set while the node runs, in place of it
 SETTINGS = (
     *SHARED,
     FLOATING_BASE,
-    *(Setting(field.name, field.default, read_only=True, at_run_time=AT_RUN_TIME.get(field.name, ""), **field.metadata)
-      for field in fields(Settings)),
+    *(row._replace(read_only=True, at_run_time=AT_RUN_TIME.get(row.name, "")) for row in rows(Settings)),
     Setting("publish_rate", 100.0, "rate of joint_states and /clock in simulated time, rounded to whole steps", "Hz",
             lower=1e-3, upper=1e6, read_only=True),
     Setting("real_time_factor", 1.0, "simulated seconds in a second; 0: as fast as possible", "1", lower=0.0,

@@ -1,7 +1,6 @@
 """Construction of the simulation of a robot from the parameters of simulator_node."""
 
 from contextlib import suppress
-from dataclasses import fields
 
 from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.model.floating_base import coordinate_joints
@@ -10,6 +9,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulator.initial_state import default_modes
 from screw_dynamics.simulator.motors import motor_mask
+from screw_dynamics.simulator.setting import rows
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.simulator.windings import under_current_control
@@ -31,7 +31,7 @@ class SimulationParameters:
 
     def __init__(self, node):
         self._node = node
-        self.settings = Settings(**{field.name: getattr(node.settings, field.name) for field in fields(Settings)})
+        self.settings = Settings(**{row.name: getattr(node.settings, row.name) for row in rows(Settings)})
         self.homes = JointParameters(node, INITIAL_POSITIONS)
         self.interfaces = JointParameters(node, COMMAND_INTERFACES)
         self._sensors = JointSensorParameters(node, SETTINGS)

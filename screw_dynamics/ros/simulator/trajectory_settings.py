@@ -67,25 +67,15 @@ class GroupParameters(Parameters):
         if model is self._model:
             return
         self._model = None
-        for name in set(self._table) - self._fixed:
-            self._node.undeclare_parameter(name)
-            del self._table[name]
-        for group in self.groups:
-            for joint in self.joints(group, model):
-                for row in JOINT:
-                    setting = row._replace(
-                        name=f"{group}.constraints.{joint}.{row.name}", description=f"{row.description}, of {joint}")
-                    if self._node.has_parameter(setting.name):   # its override was refused
-                        self._node.undeclare_parameter(setting.name)
-                    self._declare(setting)
-                    self._table[setting.name] = setting
+        self.replace(set(self._table) - self._fixed, [
+            row._replace(name=f"{group}.constraints.{joint}.{row.name}", description=f"{row.description}, of {joint}")
+            for group in self.groups for joint in self.joints(group, model) for row in JOINT])
         self._model = model
 
     def unused(self, model: Model) -> list[str]:
         """Return a line for each parameter of a group, or of a joint in it, that has no effect with the last declared
         model."""
-        overrides = self._node._parameter_overrides   # rclpy only returns overrides of declared parameters
-        misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
+        misnamed = [name for name in self.not_declared() if name.partition(".")[0] in self.groups]
         return [
             *(f"parameter {group}.joints: joint '{joint}' does not exist, and is not used"
               for group in self.groups for joint in self.left_out(group, model) if joint not in model.mimics),

@@ -13,12 +13,12 @@ from rclpy.node import Node
 
 from ..endpoints import STEADY
 from ..executor.fair_lock import FairLock
-from ..executor.guarded import GuardedExecutor
 from ..node.diagnostics import ERROR, OK, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, listed
 from ..node.log import BoundedLog
+from ..node.managed_node import run
 from ..node.parameters import Parameters, Setting
-from ..node.process import arguments, ros_process
+from ..node.process import arguments
 from ..signals import end
 from .interface import RECORDER
 from .mcap_file import McapFile, free_path
@@ -66,6 +66,10 @@ class RecorderNode(Node):
     def path(self) -> Path:
         """The path of the file."""
         return self._file.path.absolute()
+
+    def start(self) -> None:
+        """Log where the recording is."""
+        self.log.info(f"recording to {self.path}")
 
     def failed(self, text: str, source: str = "callback") -> None:
         """Count and log an unexpected exception, given with its traceback."""
@@ -150,22 +154,12 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run recorder_node until SIGINT or SIGTERM. Return 0, or 1 if the file cannot be made or the recording is
     incomplete."""
     arguments("recorder_node", "A recording of a robot's topics.", args)
-    node = None
-    try:
-        with ros_process(args):
-            try:
-                node = RecorderNode()
-                node.log.info(f"recording to {node.path}")
-                executor = GuardedExecutor(node.failed, node.lock)
-                executor.add_node(node)
-                executor.spin()
-            finally:
-                if node is not None:
-                    node.end()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return int(bool(node and node.error))
+    nodes: list[RecorderNode] = []
+
+    def make() -> RecorderNode:
+        nodes.append(RecorderNode())
+        return nodes[0]
+    return run(make, args=args) or int(any(node.error for node in nodes))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..sensor_settings import OF_JOINTS
+from ..setting import rows
 from ..settings import Settings
 from ..snapshot import Snapshot
 
@@ -20,17 +21,16 @@ class JointSensors:
     def __init__(self, settings: Settings, joint_names: Sequence[str],
                  own: Mapping[str, Mapping[str, float]] | None = None):
         self._seed, n = settings.seed, len(joint_names)
+        known = {row.name: row for row in rows(settings) if row.name in OF_JOINTS}
         values = {name: np.full(n, getattr(settings, name)) for name in OF_JOINTS}
         for joint, given in (own or {}).items():
             if joint not in joint_names:
                 raise ValueError(f"{', '.join(given)} of joint '{joint}': unknown joint, the robot has "
                                  f"{', '.join(joint_names)}")
             for name, value in given.items():
-                if name not in OF_JOINTS:
+                if name not in known:
                     raise ValueError(f"joint '{joint}': {name} must be one of {', '.join(OF_JOINTS)}")
-                if not np.isfinite(value) or value < 0.0 and "bias" not in name:
-                    raise ValueError(f"{name} of joint '{joint}' is {value}, must be finite"
-                                     + ("" if "bias" in name else " and >= 0"))
+                known[name]._replace(name=f"{name} of joint '{joint}'").check(value)
                 values[name][list(joint_names).index(joint)] = value
         self._noise, self._bias = (
             np.stack([values[f"{quantity}_{error}"] for quantity in QUANTITIES]) for error in ("noise", "bias"))
