@@ -24,8 +24,21 @@ def run(script, **environment):
 
 def test_importing_the_package_imports_nothing_foreign():
     modules = run("import sys, screw_dynamics; print(*sys.modules)")
-    assert "screw_dynamics.simulation.rollout" in modules
+    assert "screw_dynamics.robot.robot" in modules
     assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
+
+
+def test_a_first_torque_imports_no_rollouts_and_nothing_that_builds_kernels():
+    """They would take half as long again."""
+    modules = run(f"""
+import sys, screw_dynamics as sd
+robot = sd.Robot.from_urdf({str(PANDA)!r})
+robot.gravity_torque(robot.neutral())
+print(*sys.modules)""")
+    packages = {module.split(".")[1] for module in modules if module.startswith("screw_dynamics.")}
+    assert "algorithms" in packages and not {"constraints", "contact", "scene", "sweeps"} & packages
+    assert not {"screw_dynamics.simulation.rollout", "screw_dynamics.kernel_cache.building", "subprocess", "tempfile",
+                "numba", "numpy.random"} & {*modules}
 
 
 @pytest.mark.slow
