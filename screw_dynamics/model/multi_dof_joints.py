@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.screws import arrays
 
-from .configuration_space import quaternion, rotated
+from .configuration_space import rotated
 from .floating_base import coordinate_joints, floating_base, motion_names
 from .model import Model
 
@@ -33,9 +33,9 @@ class MultiDofJoint(NamedTuple):
         g = arrays.inverse_pose(self.frame) @ T @ self.frame
         R, p = g[:3, :3], g[:3, 3]
         if self.kind == "free":
-            return np.concatenate((p, quaternion(R))), 0.0
+            return np.concatenate((p, arrays.quaternion(R))), 0.0
         if self.kind == "spherical":
-            return quaternion(R), float(np.linalg.norm(p))
+            return arrays.quaternion(R), float(np.linalg.norm(p))
         return np.array([p[0], p[1], np.arctan2(R[1, 0], R[0, 0])]), float(abs(p[2]) + np.hypot(R[0, 2], R[1, 2]))
 
     def velocities(self, twist: np.ndarray) -> np.ndarray:

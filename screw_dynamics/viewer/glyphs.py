@@ -42,17 +42,6 @@ def axis_of(X: np.ndarray) -> Axis:
     return Axis(np.cross(w, v) / (w @ w), w / np.linalg.norm(w), float(w @ v / (w @ w)))
 
 
-def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return a pose (4, 4) at a point (3,) with the z axis along a unit direction (3,)."""
-    C = np.eye(4)
-    other = np.eye(3)[np.argmin(np.abs(direction))]
-    x = np.cross(other, direction)
-    C[:3, 0] = x / np.linalg.norm(x)
-    C[:3, 1] = np.cross(direction, C[:3, 0])
-    C[:3, 2], C[:3, 3] = direction, point
-    return C
-
-
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
 

@@ -2,9 +2,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose
+from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose, quaternion
 from screw_dynamics.viewer import glyphs
-from screw_dynamics.viewer.scene import quaternion
 
 
 def rotation(rng):
@@ -82,7 +81,7 @@ def test_the_way_out_of_a_sphere_is_that_of_geometry(rng):
 
 def test_a_quaternion_turns_like_its_matrix(rng):
     for R in (np.eye(3), np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, -1.0, 1.0]), *(rotation(rng) for _ in range(20))):
-        w, x, y, z = quaternion(R)
+        x, y, z, w = quaternion(R)
         v = rng.normal(size=3)
         u = np.array([x, y, z])
         assert v + 2.0 * np.cross(u, np.cross(u, v) + w * v) == pytest.approx(R @ v)

@@ -10,7 +10,7 @@ from screw_dynamics.model.constraints import LoopJoint
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along
 
 from .bodies import Body
 from .groups import SEMIDIRECT
@@ -225,12 +225,8 @@ def _axis_frame(X):
     turns = turn @ turn > 0.0
     e = turn if turns else slide
     e = e / np.linalg.norm(e)
-    across = np.linalg.svd(e[None])[2][1]
-    frame = np.eye(4)
-    frame[:3, :3] = np.column_stack((across, tilde(e) @ across, e))
-    if turns:
-        frame[:3, 3] = tilde(turn) @ slide / (turn @ turn)
-    return frame, float(turn @ slide / (turn @ turn)) if turns else 0.0
+    square = turn @ turn if turns else 1.0
+    return pose_along(e, np.cross(turn, slide) / square), float(turn @ slide / square)
 
 
 def _joint(model, freedom, links):

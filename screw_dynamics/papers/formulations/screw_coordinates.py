@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.screws.arrays import Ad_matrix
-
-from .newton_euler.screws import ad, checked, joined, split, times
+from screw_dynamics.screws.arrays import Ad_matrix, ad, checked, joined, split, times
 
 
 class ScrewAxis(NamedTuple):

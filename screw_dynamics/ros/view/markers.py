@@ -9,6 +9,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from screw_dynamics.model.model import Model
+from screw_dynamics.screws import arrays
 from screw_dynamics.viewer import glyphs
 from screw_dynamics.viewer.glyphs import Axis
 
@@ -64,7 +65,7 @@ def _screw(axis: Axis, length: float) -> Iterator[Marker]:
     turns, pitch = TURNS[axis.kind]
     angle = np.linspace(0.0, 2.0 * np.pi * turns, int(24 * turns) + 1)
     local = np.stack([0.17 * np.cos(angle), 0.17 * np.sin(angle), 0.5 + (angle / 2.0 / np.pi - turns / 2.0) * pitch], 1)
-    C = glyphs.along(axis.direction, axis.point)
+    C = arrays.pose_along(axis.direction, axis.point)
     points = length * local @ C[:3, :3].T + C[:3, 3]
     yield Marker(type=Marker.LINE_STRIP, points=[_point(p) for p in points], scale=Vector3(x=0.03 * length))
 
