@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.foreign_arrays import Axis, any_foreign
-from screw_dynamics.screws.arrays import tilde, times
+from screw_dynamics.screws.arrays import tilde
 
 Point: TypeAlias = ArrayLike | None
 STATES = "q", "qd", "qdd", "qddd", "qdddd"
@@ -40,7 +40,7 @@ class Moved(NamedTuple):
         p, = self._points(q)
         C = self.robot.forward_kinematics(q, self.link, self.reference, threads=self.threads)
         C = np.broadcast_to(C, (*p.shape[:-1], 4, 4)).copy()
-        C[..., :3, 3] += times(C[..., :3, :3], p)
+        C[..., :3, 3] += _product(C[..., :3, :3], p)
         return C
 
     def jacobian(self, *states: ArrayLike) -> np.ndarray:
@@ -56,7 +56,7 @@ class Moved(NamedTuple):
         if self.representation in CONSTANT:
             return self._constant(J, p)
         series = [self._of_link(methods[k], states[:k + 1], "hybrid") for k in range(order + 1)]
-        w = [sum(comb(k, i) * times(series[i][..., :3, :], states[k - i + 1]) for i in range(k + 1))
+        w = [sum(comb(k, i) * _product(series[i][..., :3, :], states[k - i + 1]) for i in range(k + 1))
              for k in range(order)]
         return with_velocities(J, [x[..., :3, :] for x in series], self._arms(states[0], p, w))
 
@@ -71,7 +71,7 @@ class Moved(NamedTuple):
         V = self._of_link(methods[order - 1], states, self.representation)[..., None]
         if self.representation in CONSTANT:
             return self._constant(V, p)[..., 0]
-        w = [times(self._of_link(robot.jacobian, states[:1], "hybrid")[..., :3, :], states[1])]
+        w = [_product(self._of_link(robot.jacobian, states[:1], "hybrid")[..., :3, :], states[1])]
         w += [self._of_link(methods[k], states[:k + 3], "hybrid")[..., :3] for k in range(order)]
         return with_velocities(V, [x[..., None] for x in w], self._arms(states[0], p, w[:-1]))[..., 0]
 
@@ -121,7 +121,7 @@ class Moved(NamedTuple):
     def _arms(self, q, p, w):
         """Return the arm R p and its time derivatives, (..., 3) each, from those of the angular velocity w."""
         C = self.robot.forward_kinematics(q, self.link, self.reference, threads=self.threads)
-        arms = [times(C[..., :3, :3], p)]
+        arms = [_product(C[..., :3, :3], p)]
         for k in range(len(w)):
             arms.append(sum(comb(k, i) * np.cross(w[k - i], arms[i]) for i in range(k + 1)))
         return arms
@@ -146,3 +146,8 @@ def stored(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     out = checks.result_array(out, result.shape, np.float32)
     out[...] = result
     return out
+
+
+def _product(A, x):
+    """Return matrices (..., a, b) times vectors (..., b)."""
+    return np.einsum("...ij,...j->...i", A, x)

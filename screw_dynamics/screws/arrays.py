@@ -115,6 +115,13 @@ def quaternion(R: ArrayLike) -> np.ndarray:
     return np.where(q[:, 3:] < 0.0, -q, q).reshape(*np.shape(R)[:-2], 4)
 
 
+def rotation_matrix(q: ArrayLike) -> np.ndarray:
+    """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4) of any length but 0."""
+    q = np.asarray(q)
+    V, square = tilde(q[..., :3]), (q * q).sum(axis=-1)[..., None, None]
+    return np.eye(3) + 2.0 / square * (q[..., 3, None, None] * V + V @ V)
+
+
 def mass_moment_rotational(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return m (..., 1), m d (..., 3) and Theta (..., 3, 3) of inertias (..., 6, 6)."""
     return M[..., 5, 5, None], np.stack((M[..., 2, 4], M[..., 0, 5], M[..., 1, 3]), axis=-1), M[..., :3, :3]
@@ -222,6 +229,29 @@ def transformed_inertia(C: np.ndarray, M: np.ndarray) -> np.ndarray:
     """Return Ad_C^-T M Ad_C^-1, (..., 6, 6): an inertia of the frame C, in the reference frame; [MD] (34)."""
     to_frame = Ad_matrix(inverse_pose(C))
     return np.swapaxes(to_frame, -1, -2) @ M @ to_frame
+
+
+class ScrewAxis(NamedTuple):
+    """Magnitude (...), direction e (..., 3), point p (..., 3) of the axis nearest to the origin, and pitch h (...).
+
+    For a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0.
+    For a zero screw e is also 0."""
+
+    magnitude: np.ndarray
+    direction: np.ndarray
+    point: np.ndarray
+    pitch: np.ndarray
+
+
+def screw_axis(X: np.ndarray) -> ScrewAxis:
+    """Return the axis of a screw (..., 6); h = xi . eta / |xi|^2."""
+    along, moment = split(X)
+    turns = np.any(along != 0.0, axis=-1, keepdims=True)
+    e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
+    e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)
+    over = np.divide(1.0, size, out=np.zeros_like(size), where=turns)
+    pitch = np.where(turns, np.sum(e * moment, axis=-1, keepdims=True) * over, np.inf)
+    return ScrewAxis(size[..., 0], e, np.cross(e, moment) * over, pitch[..., 0])
 
 
 def inverse_pose(C: np.ndarray) -> np.ndarray:

@@ -35,11 +35,9 @@ class Axis(NamedTuple):
 
 
 def axis_of(X: np.ndarray) -> Axis:
-    """Return the Axis of a screw X (6,), angular part first: p = w x v / w^2, h = w v / w^2."""
-    w, v = X[:3], X[3:]
-    if not w.any():
-        return Axis(np.zeros(3), v / np.linalg.norm(v), np.inf)
-    return Axis(np.cross(w, v) / (w @ w), w / np.linalg.norm(w), float(w @ v / (w @ w)))
+    """Return the Axis of a screw X (6,), angular part first."""
+    _, direction, point, pitch = arrays.screw_axis(X)
+    return Axis(point, direction, float(pitch))
 
 
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -234,7 +234,8 @@ class Scene:
                 self.layers["names"].append(label)
             if masses[i] > 0.0:
                 radius = 0.1 * size * (0.4 + 0.6 * (masses[i] / heaviest) ** (1 / 3))
-                self._add("centers", f"{parent}/center", glyphs.sphere_mesh(radius), _at(centers[i]), CENTER)
+                self._add("centers", f"{parent}/center", glyphs.sphere_mesh(radius),
+                          arrays.pose_matrix((np.eye(3), centers[i])), CENTER)
             if model.body_joints[i] not in model.mimics:
                 arrow = self._add("efforts", f"{parent}/effort", glyphs.arrow_mesh(1.6 * size), np.eye(4), EFFORT)
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
@@ -262,12 +263,6 @@ class Scene:
         _set(handle, C)
         self.layers[layer].append(handle)
         return handle
-
-
-def _at(point):
-    C = np.eye(4)
-    C[:3, 3] = point
-    return C
 
 
 def _set(handle, C):

@@ -3,13 +3,13 @@
 Velocities are omega (body-fixed) and r' (in the inertial frame). The Jacobian is by (omega, R^T r'), both resolved in
 the body frame, which is the same for body-fixed twists and mixed velocities."""
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.screws.arrays import cross, times, transpose_times
 
-from .joints import Row
+from .joints import Row, X, Y
 
 
 class Rates(NamedTuple):
@@ -20,6 +20,15 @@ class Rates(NamedTuple):
     of_body: np.ndarray
     of_other: np.ndarray
     drift: np.ndarray
+
+
+def angles(rows: Any, R: np.ndarray) -> np.ndarray:
+    """Return the angles about the z axes of joint frames, at the rotations R of the bodies.
+
+    rows: body, on and across as in JointConstraints."""
+    x = times(R[rows.body], rows.across[:, 0, X])
+    x_on, y_on = (times(R[rows.on], rows.across[:, 1, k]) for k in (X, Y))
+    return np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1))
 
 
 class JointConstraints:
@@ -43,10 +52,9 @@ class JointConstraints:
         turns times the pitch."""
         U, d = self._vectors(R, r)
         h = (U * d).sum(axis=-1)
-        for k in self.screwed:
-            (x, _), (x_on, y_on) = self.across[k, 0] @ R[self.body[k]].T, self.across[k, 1] @ R[self.on[k]].T
-            h[k] -= self.pitch[k] * np.arctan2(y_on @ x, x_on @ x)
+        if (k := self.screwed).size:
             lead = 2.0 * np.pi * self.pitch[k]
+            h[k] -= self.pitch[k] * angles(self, R)[k]
             h[k] -= lead * np.round(h[k] / lead)
         return h
 

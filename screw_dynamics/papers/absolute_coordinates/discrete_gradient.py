@@ -14,7 +14,7 @@ import numpy as np
 
 from screw_dynamics.screws.arrays import cross, tilde, times
 
-from .joints import X, Y
+from .constraints import angles
 
 SMALL = 1e-8        # rad: rotation below which a joint's difference is its derivative
 
@@ -53,17 +53,11 @@ def of_angles(rows: Any, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows for the relative angle of the body about u, taken within half a turn per step."""
     U = times(ends.R[rows.on], rows.u)
     derivative = (U * (ends.turns[rows.body] - ends.turns[rows.on])).sum(axis=-1)
-    turn = _angle(rows, ends.R1) - _angle(rows, ends.R0)
+    turn = angles(rows, ends.R1) - angles(rows, ends.R0)
     turn -= 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
     large = np.abs(derivative) > SMALL
     along = np.where(large, turn / np.where(large, derivative, 1.0), 1.0)[:, None] * U
     return np.concatenate((along, 0.0 * U), axis=1), np.concatenate((-along, 0.0 * U), axis=1)
-
-
-def _angle(rows, R):
-    x = times(R[rows.body], rows.across[:, 0, X])
-    x_on, y_on = (times(R[rows.on], rows.across[:, 1, k]) for k in (X, Y))
-    return np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1))
 
 
 def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:

@@ -6,7 +6,8 @@ import numpy as np
 
 from screw_dynamics.screws.arrays import cross, times, transpose_times
 
-from .joints import Row, X, Y
+from .constraints import angles
+from .joints import Row
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,7 @@ class JointSprings:
         return times(Ra, self.u), r[self.body] + times(Rb, self.c) - r[self.on] - times(Ra, self.o)
 
     def _stretch(self, R, U, d):
-        x = times(R[self.body], self.across[:, 0, X])
-        x_on, y_on = (times(R[self.on], self.across[:, 1, k]) for k in (X, Y))
-        angle = np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1)) - self.rest
+        angle = angles(self, R) - self.rest
         angle -= 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
         return np.where(self.slides, (U * d).sum(axis=-1) - self.rest, angle)
 

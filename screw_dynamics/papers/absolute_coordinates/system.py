@@ -209,9 +209,7 @@ class MultibodySystem:
         ndarray (..., n, 6)
             Body-fixed twists.
         """
-        turned_linear = transpose_times(poses[..., :3, :3], velocities[..., 3:])
-        linear = np.where(self.group.semidirect[:, None], velocities[..., 3:], turned_linear)
-        return np.concatenate((velocities[..., :3], linear), axis=-1)
+        return self._resolved(poses, np.array(velocities), back=True)
 
     def velocities(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
         """Return velocities in the groups' representations from body-fixed twists: the inverse of ``twists``.
@@ -228,9 +226,7 @@ class MultibodySystem:
         ndarray (..., n, 6)
             Velocities in the groups' representations.
         """
-        linear = np.where(self.group.semidirect[:, None], twists[..., 3:],
-                          times(poses[..., :3, :3], twists[..., 3:]))
-        return np.concatenate((twists[..., :3], linear), axis=-1)
+        return self._resolved(poses, np.array(twists))
 
     def closed_velocities(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return the nearest velocities that satisfy the constraints, in one step.
@@ -627,12 +623,12 @@ class MultibodySystem:
         return (rates.of_body * total[of.body] + rates.of_other * total[of.on]).sum(axis=1) + rates.drift
 
     def _resolved(self, poses, a, back=False):
-        """Transform twists (n, 6) in body frames: for mixed bodies the linear part is resolved in the inertial frame.
-        back: True for the inverse."""
+        """Transform twists (..., n, 6) in body frames: for mixed bodies the linear part is resolved in the inertial
+        frame. back: True for the inverse."""
         direct = self.group.direct
         if direct.size:
             a = a.copy()
-            a[direct, 3:] = (transpose_times if back else times)(poses[direct, :3, :3], a[direct, 3:])
+            a[..., direct, 3:] = (transpose_times if back else times)(poses[..., direct, :3, :3], a[..., direct, 3:])
         return a
 
     def _frames(self, joint):

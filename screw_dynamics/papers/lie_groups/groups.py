@@ -235,10 +235,6 @@ class _ClosedForm(MatrixGroup):
         """Return log (..., d) of elements (..., n, n), with angles up to pi; at pi either of the two vectors."""
         return self._functions.log(self.element("X", X))
 
-    def dexp(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Return dexp_x y (..., d)."""
-        return self._functions.dexp(x, y)
-
     def dexp_inv(self, x: ArrayLike, y: ArrayLike, order: int | None = None) -> np.ndarray:
         """Return dexp_x^-1 y (..., d)."""
         return self._functions.dexp_inv(x, y) if order is None else super().dexp_inv(x, y, order)

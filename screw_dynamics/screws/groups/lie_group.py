@@ -147,10 +147,10 @@ class LieGroup:
         ndarray (..., d)
             Vectors dexp_X^-1 Y.
         """
+        result = term = np.asarray(Y)
         if order is None:
-            return np.linalg.solve(self._dexp_matrix(X), np.asarray(Y)[..., None])[..., 0]
-        A, term = self.ad(X), Y
-        result = term
+            return np.linalg.solve(self._dexp_matrix(X), term[..., None])[..., 0]
+        A = self.ad(X)
         for i, B in enumerate(bernoulli_numbers(order)[1:], start=1):
             term = times(A, term) / i
             result = result + B * term

@@ -3,7 +3,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along, split, times
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along, screw_axis, times
 from screw_dynamics.screws.groups import se3
 
 from .descriptions import BodyFixed, JointFrames, ParentFixed, Spatial
@@ -75,9 +75,6 @@ def usual_joint_frames(screws: ArrayLike) -> np.ndarray:
 
     The origin is the point nearest to the body's. The joint screw is then (0, 0, 1 - s, 0, 0, s + h (1 - s)), s = 1 for
     prismatic joints and 0 else; [MK], before remark 2."""
-    angular, linear = split(np.asarray(screws, dtype=float))
-    rotates = np.any(angular != 0.0, axis=-1, keepdims=True)
-    direction = np.where(rotates, angular, linear)
-    size = np.linalg.norm(direction, axis=-1, keepdims=True)
-    e = np.where(size > 0.0, direction, (0.0, 0.0, 1.0)) / np.where(size > 0.0, size, 1.0)    # 0: follows 0 times
-    return pose_along(e, np.where(rotates, np.cross(e, linear) / np.where(rotates, size, 1.0), 0.0))
+    axis = screw_axis(np.asarray(screws, dtype=float))
+    follows = axis.magnitude[..., None] > 0.0                                               # not 0 times another joint
+    return pose_along(np.where(follows, axis.direction, (0.0, 0.0, 1.0)), axis.point)
