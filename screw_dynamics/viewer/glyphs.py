@@ -19,25 +19,9 @@ class Mesh(NamedTuple):
     faces: np.ndarray
 
 
-class Axis(NamedTuple):
-    """The axis of a screw: its point (3,) nearest the frame's origin, unit direction (3,), pitch in m/rad.
-
-    pitch: 0 for a rotation, infinite for a translation, other values for a helical motion."""
-
-    point: np.ndarray
-    direction: np.ndarray
-    pitch: float
-
-    @property
-    def kind(self) -> str:
-        """The type of motion: "turns" (rotation), "slides" (translation) or "helical"."""
-        return "slides" if np.isinf(self.pitch) else "turns" if abs(self.pitch) < STRAIGHT else "helical"
-
-
-def axis_of(X: np.ndarray) -> Axis:
-    """Return the Axis of a screw X (6,), angular part first."""
-    _, direction, point, pitch = arrays.screw_axis(X)
-    return Axis(point, direction, float(pitch))
+def kind_of(axis: arrays.ScrewAxis) -> str:
+    """Return the type of motion about an axis: "turns" (rotation), "slides" (translation) or "helical"."""
+    return "slides" if np.isinf(axis.pitch) else "turns" if abs(axis.pitch) < STRAIGHT else "helical"
 
 
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

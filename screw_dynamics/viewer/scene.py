@@ -223,11 +223,12 @@ class Scene:
         self._largest = self._tau = np.zeros(model.n)
         self._arrows = []
         for i, X in enumerate(model.screws_body):
-            parent, axis = f"/robot/{i + 1}", glyphs.axis_of(X)
+            parent, axis = f"/robot/{i + 1}", arrays.screw_axis(X)
             outside = [self._way_out(i, axis.point, side) for side in (axis.direction, -axis.direction)]
             base = axis.point + max(0.0, outside[0] - 0.25 * size) * axis.direction
-            self._add("screws", f"{parent}/screw", glyphs.screw_mesh(axis.kind, size),
-                      arrays.pose_along(axis.direction, base), SCREWS[axis.kind])
+            kind = glyphs.kind_of(axis)
+            self._add("screws", f"{parent}/screw", glyphs.screw_mesh(kind, size),
+                      arrays.pose_along(axis.direction, base), SCREWS[kind])
             if model.body_names[i] in model.frames:     # the last body of a Lie-group joint
                 label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point,
                                               visible=False, font_screen_scale=0.8, anchor="center-left")

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose, quaternion
+from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose, quaternion, screw_axis
 from screw_dynamics.viewer import glyphs
 
 
@@ -20,16 +20,16 @@ def volume(mesh):
 @pytest.mark.parametrize("pitch", [0.0, 0.3, -2.0])
 def test_the_axis_of_a_screw_is_where_points_move_along_it_alone(pitch, rng):
     w, p = rng.normal(size=3), rng.normal(size=3)
-    axis = glyphs.axis_of(np.concatenate([w, np.cross(p, w) + pitch * w]))
-    assert axis.pitch == pytest.approx(pitch) and axis.kind == ("helical" if pitch else "turns")
+    axis = screw_axis(np.concatenate([w, np.cross(p, w) + pitch * w]))
+    assert axis.pitch == pytest.approx(pitch) and glyphs.kind_of(axis) == ("helical" if pitch else "turns")
     assert np.cross(axis.direction, w) == pytest.approx(np.zeros(3)) and axis.direction @ w > 0.0
     assert np.cross(axis.point - p, w) == pytest.approx(np.zeros(3))        # on the line through p
     assert axis.point @ w == pytest.approx(0.0)                             # and nearest the origin
 
 
 def test_a_screw_without_rotation_slides():
-    axis = glyphs.axis_of(np.array([0, 0, 0, 0, 0, 2.0]))
-    assert axis.kind == "slides" and axis.direction.tolist() == [0, 0, 1] and not axis.point.any()
+    axis = screw_axis(np.array([0, 0, 0, 0, 0, 2.0]))
+    assert glyphs.kind_of(axis) == "slides" and axis.direction.tolist() == [0, 0, 1] and not axis.point.any()
 
 
 def test_the_box_of_an_inertia_has_that_inertia(rng):
