@@ -90,7 +90,7 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
         own, p, (A, z, *_), X = _columns(i), model.parents[i], bodies[i], model.screws_body[i]
         by[..., i, :] = X @ dW[i]
         by[..., i, own][..., :6] += W[i]                                            # tau = X^T W
-        dW[i][..., own] -= ad_dual_matrix(W[i]) @ z                                       # W on the parent is Ad^T W
+        dW[i][..., own] -= ad_dual_matrix(W[i]) @ z                                 # W on the parent is Ad^T W
         if p >= 0:
             W[p], dW[p] = W[p] + (W[i][..., None, :] @ A)[..., 0, :], dW[p] + np.swapaxes(A, -1, -2) @ dW[i]
     return _sorted(robot, np.einsum("bk,...bp->...kp", np.eye(robot.n)[model.coordinates], by))
