@@ -59,7 +59,8 @@ class ConfigurationGroup(LieGroup):
 
     def _replace(self, vectors, others):
         """Replace the vectors (..., n, 3) of the bodies in SO(3) x R^3 by others, in place."""
-        vectors[..., self.direct, :] = others[..., self.direct, :]
+        if self.direct.size:
+            vectors[..., self.direct, :] = others[..., self.direct, :]
 
     def compose(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Return (R1 R2, r1 + R1 r2) in SE(3), or (R1 R2, r1 + r2) in SO(3) x R^3; [MT] (47), (60)."""
