@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import tilde
 from screw_dynamics.screws.groups import se3
 
 Wrenches = Mapping[str, ArrayLike]
@@ -276,7 +277,7 @@ def _stance(robot, contacts):
         if at is not None and not len(points[link]):
             raise ValueError(f"contacts: link {link!r} has no points; leave it out, or give None for a surface")
         spans[link] = np.eye(6) if at is None else np.concatenate(
-            [np.concatenate([np.cross(p, np.eye(3)).T, np.eye(3)]) for p in points[link]], axis=-1)
+            [np.concatenate([tilde(p), np.eye(3)]) for p in points[link]], axis=-1)
     return _Stance(points, spans)
 
 

@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Wrenches
-from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix, ad_dual_matrix, ad_matrix, times
 from screw_dynamics.screws.groups import se3
 
 UNIT = np.eye(6)
-BRACKETS = np.swapaxes(se3.ad(UNIT[:, None], UNIT), -1, -2)     # (6, 6, 6): ad of each unit screw
 EACH = 12                                                       # parameters of a body: its screw X and m
 
 
@@ -91,7 +90,7 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
         own, p, (A, z, *_), X = _columns(i), model.parents[i], bodies[i], model.screws_body[i]
         by[..., i, :] = X @ dW[i]
         by[..., i, own][..., :6] += W[i]                                            # tau = X^T W
-        dW[i][..., own] -= _ad_dual(W[i]) @ z                                       # W on the parent is Ad^T W
+        dW[i][..., own] -= ad_dual_matrix(W[i]) @ z                                 # W on the parent is Ad^T W
         if p >= 0:
             W[p], dW[p] = W[p] + (W[i][..., None, :] @ A)[..., 0, :], dW[p] + np.swapaxes(A, -1, -2) @ dW[i]
     return _sorted(robot, np.einsum("bk,...bp->...kp", np.eye(robot.n)[model.coordinates], by))
@@ -142,16 +141,16 @@ def _outward(robot, q, qd, qdd, wrenches):
     for i, (p, X, M) in enumerate(zip(model.parents, model.screws_body, model.inertias, strict=True)):
         own, u, ud = _columns(i), qd[..., i, None], qdd[..., i, None]
         A, z = from_parents[..., i, :, :], moves[..., i, :, :]
-        before, before_d = ((A @ x[p + 1][..., None])[..., 0] for x in (V, Vd))
+        before, before_d = (times(A, x[p + 1]) for x in (V, Vd))
         V.append(before + u * X)
-        ad_V, P, u, ud = _ad(V[-1]), V[-1] @ M, u[..., None], ud[..., None]
+        ad_V, P, u, ud = ad_matrix(V[-1]), V[-1] @ M, u[..., None], ud[..., None]
         Vd.append(before_d + u[..., 0] * (ad_V @ X) + ud[..., 0] * X)
         dV.append(A @ dV[p + 1])
-        dV[-1][..., own] += _ad(before) @ z + u * dX
-        dVd.append(A @ dVd[p + 1] - u * (_ad(X) @ dV[-1]))
-        dVd[-1][..., own] += _ad(before_d) @ z + u * (ad_V @ dX) + ud * dX
+        dV[-1][..., own] += ad_matrix(before) @ z + u * dX
+        dVd.append(A @ dVd[p + 1] - u * (ad_matrix(X) @ dV[-1]))
+        dVd[-1][..., own] += ad_matrix(before_d) @ z + u * (ad_V @ dX) + ud * dX
         W = Vd[-1] @ M - (P[..., None, :] @ ad_V)[..., 0, :] - wrenches[i]
-        bodies.append(_Body(A, z, W, M @ dVd[-1] - (np.swapaxes(ad_V, -1, -2) @ M + _ad_dual(P)) @ dV[-1]))
+        bodies.append(_Body(A, z, W, M @ dVd[-1] - (np.swapaxes(ad_V, -1, -2) @ M + ad_dual_matrix(P)) @ dV[-1]))
     return bodies
 
 
@@ -183,16 +182,6 @@ def _on_bodies(robot, wrenches):
 
 def _columns(body):
     return slice(EACH * body, EACH * (body + 1))
-
-
-def _ad(X):
-    """Return ad_X (..., 6, 6) of screws (..., 6)."""
-    return np.einsum("...k,kij->...ij", X, BRACKETS)
-
-
-def _ad_dual(W):
-    """Return the matrix (..., 6, 6) for which ad_V^T W = matrix V."""
-    return np.einsum("...k,jki->...ij", W, BRACKETS)
 
 
 def _sorted(robot, by):

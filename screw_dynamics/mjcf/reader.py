@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.model.builder import Limits, ModelBuilder
 from screw_dynamics.model.model import Model
-from screw_dynamics.screws.arrays import inertia_matrix, tilde
+from screw_dynamics.screws.arrays import inertia_matrix, pose_matrix, rotation_matrix
 from screw_dynamics.screws.groups.se3 import exp
 from screw_dynamics.urdf.error import issue, listed
 
@@ -115,11 +115,7 @@ def names_of(count: int, entry: Callable[[int], Any], kind: str) -> list[str]:
 
 def pose_of(position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
     """Return the pose (4, 4) of a position and a quaternion w x y z of any nonzero length."""
-    w, *v = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
-    C, V = np.eye(4), tilde(np.array(v))
-    C[:3, :3] += 2.0 * (w * V + V @ V)
-    C[:3, 3] = position
-    return C
+    return pose_matrix((rotation_matrix(np.roll(quaternion, -1)), position))
 
 
 def _inertia(mj, body):

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .group_joints import identity
 from .model import Model
@@ -177,23 +176,3 @@ def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
     v, w = a[..., :3], a[..., 3:]
     return p + 2.0 / (a * a).sum(axis=-1, keepdims=True) * (
         w * np.cross(v, p) + np.cross(v, np.cross(v, p)))
-
-
-def quaternion(rotation: ArrayLike) -> np.ndarray:
-    """Return the unit quaternion (4,), w >= 0, of a rotation matrix.
-
-    The 4 x 4 matrix 4 q q' - I is linear in the rotation; the column of 4 q q' with the largest diagonal entry never
-    cancels."""
-    r = np.asarray(rotation)
-    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
-    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
-    wx, wy, wz = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
-    outer = np.array([   # 4 q q'
-        [1 + xx - yy - zz, xy, xz, wx],
-        [xy, 1 - xx + yy - zz, yz, wy],
-        [xz, yz, 1 - xx - yy + zz, wz],
-        [wx, wy, wz, 1 + xx + yy + zz],
-    ])
-    q = outer[np.argmax(np.diag(outer))]
-    q = q / np.linalg.norm(q)
-    return q if q[3] >= 0.0 else -q

@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics.screws import arrays
 
-from .configuration_space import product, quaternion, rotated
+from .configuration_space import product, rotated
 from .group_joints import GROUPS, motions
 from .model import Model
 
@@ -112,4 +112,4 @@ def _composed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _numbers(C: np.ndarray) -> np.ndarray:
     """Return position and quaternion (7,) of a pose (4, 4)."""
-    return np.concatenate((C[:3, 3], quaternion(C[:3, :3])))
+    return np.concatenate((C[:3, 3], arrays.quaternion(C[:3, :3])))

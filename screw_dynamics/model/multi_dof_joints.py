@@ -6,7 +6,6 @@ import numpy as np
 
 from screw_dynamics.screws import arrays
 
-from .configuration_space import quaternion, rotated
 from .floating_base import coordinate_joints, floating_base, motion_names
 from .model import Model
 
@@ -28,14 +27,13 @@ class MultiDofJoint(NamedTuple):
     def numbers(self, placement: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the entries of q for a pose x y z, quaternion x y z w (7,) of the child, and the violation of the
         joint's constraint by that pose, in m and rad."""
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = rotated(placement[3:], np.eye(3)).T, placement[:3]
+        T = arrays.pose_matrix((arrays.rotation_matrix(placement[3:]), placement[:3]))
         g = arrays.inverse_pose(self.frame) @ T @ self.frame
         R, p = g[:3, :3], g[:3, 3]
         if self.kind == "free":
-            return np.concatenate((p, quaternion(R))), 0.0
+            return np.concatenate((p, arrays.quaternion(R))), 0.0
         if self.kind == "spherical":
-            return quaternion(R), float(np.linalg.norm(p))
+            return arrays.quaternion(R), float(np.linalg.norm(p))
         return np.array([p[0], p[1], np.arctan2(R[1, 0], R[0, 0])]), float(abs(p[2]) + np.hypot(R[0, 2], R[1, 2]))
 
     def velocities(self, twist: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from screw_dynamics.checks.hints import HINTS
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.screws.arrays import pose_matrix
 
 PARTS = {"pose": (1.0,) * 6, "position": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0), "orientation": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
 LAST = 0.0, 0.0, 0.0, 1.0                                       # last row of a pose
@@ -93,9 +94,7 @@ def are_points(pose: ArrayLike, parts: Any) -> bool:
 def _poses_at(point: ArrayLike) -> np.ndarray:
     """Return poses (..., 4, 4) at points (..., 3), m."""
     p = checks.finite_numbers("pose", point, 3)
-    C = np.broadcast_to(np.eye(4), (*p.shape[:-1], 4, 4)).copy()
-    C[..., :3, 3] = p
-    return C
+    return pose_matrix((np.eye(3), p))
 
 
 def _rows(part):

@@ -18,6 +18,7 @@ from screw_dynamics.contact.hulls import simplified
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
 from screw_dynamics.model import checks as poses
+from screw_dynamics.screws.arrays import rotation_matrix
 from screw_dynamics.urdf.collisions import VERTICES
 from screw_dynamics.urdf.description import pose as pose_of_angles
 from screw_dynamics.urdf.meshes import meshes_of
@@ -193,8 +194,7 @@ def _pose(given: Element) -> np.ndarray:
         largest = np.abs(quaternion).max()
         if not largest > 0.0:
             raise ValueError(f"{given.at('quaternion')} 0 0 0 0 has no direction")
-        direction = quaternion / largest                    # avoids overflow of its square
-        C[:3, :3] = _rotation(direction / np.linalg.norm(direction))
+        C[:3, :3] = rotation_matrix(quaternion / largest)   # avoids overflow of its square
     C[:3, 3] = given.take("xyz", vector(3), np.zeros(3))
     return C
 
@@ -206,12 +206,6 @@ class _Angles:
 
     def __init__(self, rpy):
         self.rpy = rpy.tolist()
-
-
-def _rotation(q):
-    x, y, z, w = q
-    v = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + 2.0 * (w * v + v @ v)
 
 
 def _coefficients(given: Element, default: Material) -> Material:

@@ -13,9 +13,9 @@ from screw_dynamics.contact.materials import Material
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import LARGEST, Shape
 from screw_dynamics.model import checks as poses
-from screw_dynamics.model.configuration_space import quaternion
 from screw_dynamics.model.joining import FreeBody
 from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import quaternion
 
 NEGLIGIBLE = 1e-13      # relative to the largest moment of inertia: smaller ones are rounding
 

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.contact.shapes import Shape
+from screw_dynamics.screws import arrays
 from screw_dynamics.viewer import glyphs
 from screw_dynamics.viewer.meshes import Part
 from screw_dynamics.viewer.page import View
-from screw_dynamics.viewer.scene import quaternion
 
 from .contact_model import Contacts
 
@@ -116,8 +116,8 @@ class SceneView(View):
                 dot.position = found.point[k]
             if force > 0.0:
                 share = max(force / self._most, 0.02)
-                C = glyphs.along(found.force[k] / force, found.point[k])
-                arrow.position, arrow.wxyz = C[:3, 3], quaternion(C[:3, :3])
+                C = arrays.pose_along(found.force[k] / force, found.point[k])
+                arrow.position, arrow.wxyz = C[:3, 3], np.roll(arrays.quaternion(C[:3, :3]), 1)
                 arrow.scale = (share**0.5, share**0.5, share)
 
     def _parts(self, source: str | None) -> list[tuple[int, np.ndarray, Part]]:

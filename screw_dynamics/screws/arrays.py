@@ -54,29 +54,12 @@ def array(value: NamedTuple) -> np.ndarray:
     return np.array(numbers(value), dtype=float)
 
 
-def pose_matrix(C: Pose) -> np.ndarray:
-    """Return the homogeneous (4, 4) matrix of a pose."""
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = C.R, C.p
-    return matrix
-
-
-def tilde(a: ArrayLike) -> np.ndarray:
-    """Return the skew matrix a~ (..., 3, 3) of vectors a (..., 3): a~ b = a x b."""
-    a = checks.real_numbers("a", a, 3).astype(float)
-    matrix = np.zeros((*a.shape, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        matrix[..., i, j], matrix[..., j, i] = -a[..., k], a[..., k]
-    return matrix
-
-
-def Ad_matrix(C: ArrayLike) -> np.ndarray:
-    """Return Ad_C = [[R, 0], [p~ R, R]], (..., 6, 6), of homogeneous matrices C (..., 4, 4)."""
-    C = checks.real_numbers("C", C, 4, 4).astype(float)
-    R = C[..., :3, :3]
-    matrix = np.zeros((*C.shape[:-2], 6, 6))
-    matrix[..., :3, :3] = matrix[..., 3:, 3:] = R
-    matrix[..., 3:, :3] = tilde(C[..., :3, 3]) @ R
+def pose_matrix(C: Pose | tuple[ArrayLike, ArrayLike]) -> np.ndarray:
+    """Return the homogeneous matrices (..., 4, 4) of a pose, or of rotations (..., 3, 3) and positions (..., 3)."""
+    R, p = np.asarray(C[0]), np.asarray(C[1])
+    like = R[..., 0] + (p + 0.0)                    # has the leading axes of both, and takes less time than result_type
+    matrix = np.zeros((*like.shape[:-1], 4, 4), like.dtype)
+    matrix[..., :3, :3], matrix[..., :3, 3], matrix[..., 3, 3] = R, p, 1.0
     return matrix
 
 
@@ -119,12 +102,177 @@ def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.nda
     return matrix
 
 
-def inverse_pose(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of a homogeneous matrix."""
-    result = np.eye(4)
-    result[:3, :3] = matrix[:3, :3].T
-    result[:3, 3] = -matrix[:3, :3].T @ matrix[:3, 3]
+def quaternion(R: ArrayLike) -> np.ndarray:
+    """Return the unit quaternions x y z w (..., 4), w >= 0, of rotation matrices (..., 3, 3).
+
+    4 q q^T is linear in the rotation; its column with the largest diagonal entry never cancels."""
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(np.asarray(R), (-2, -1), (0, 1))
+    outer = np.array([[1.0 + a - e - i, b + d, c + g, h - f], [b + d, 1.0 - a + e - i, f + h, c - g],
+                      [c + g, f + h, 1.0 - a - e + i, d - b], [h - f, c - g, d - b, 1.0 + a + e + i]])
+    columns = np.moveaxis(outer.reshape(4, 4, -1), -1, 0)
+    q = columns[np.arange(len(columns)), np.einsum("kii->ki", columns).argmax(axis=-1)]
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(q[:, 3:] < 0.0, -q, q).reshape(*np.shape(R)[:-2], 4)
+
+
+def rotation_matrix(q: ArrayLike) -> np.ndarray:
+    """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4) of any length but 0."""
+    q = np.asarray(q)
+    V, square = tilde(q[..., :3]), (q * q).sum(axis=-1)[..., None, None]
+    return np.eye(3) + 2.0 / square * (q[..., 3, None, None] * V + V @ V)
+
+
+def mass_moment_rotational(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return m (..., 1), m d (..., 3) and Theta (..., 3, 3) of inertias (..., 6, 6)."""
+    return M[..., 5, 5, None], np.stack((M[..., 2, 4], M[..., 0, 5], M[..., 1, 3]), axis=-1), M[..., :3, :3]
+
+
+# -------------------------------------------------------------------------------- SE(3) by matrices, real or complex
+def checked(**arrays: tuple) -> list[np.ndarray]:
+    """Return the named arguments, name=(value, *lengths), as arrays. Raises ValueError if their last axes differ from
+    the lengths."""
+    found = []
+    for name, (value, *lengths) in arrays.items():
+        array = np.asarray(value)
+        if array.shape[-len(lengths):] != tuple(lengths):
+            wanted = ", ".join(map(str, lengths))
+            raise ValueError(f"{name} has the shape {array.shape}, not (..., {wanted})")
+        found.append(array)
+    return found
+
+
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return A x for matrices (..., m, n) and vectors (..., n)."""
+    return (A @ x[..., None])[..., 0]
+
+
+def transpose_times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return A^T x for matrices (..., m, n) and vectors (..., m)."""
+    return (x[..., None, :] @ A)[..., 0, :]
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a x b of (..., 3). numpy.cross takes five times as long for few vectors."""
+    a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    x = a1 * b2 - a2 * b1
+    result = np.empty((*x.shape, 3), x.dtype)
+    result[..., 0], result[..., 1], result[..., 2] = x, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
     return result
+
+
+def joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return (..., 6) from two (..., 3), whose leading axes broadcast."""
+    return np.concatenate(np.broadcast_arrays(first, last), axis=-1)
+
+
+def split(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two parts (..., 3) of a screw (..., 6)."""
+    return X[..., :3], X[..., 3:]
+
+
+def angular(X: np.ndarray) -> np.ndarray:
+    """Return the angular part (xi, 0) of a screw (xi, eta)."""
+    return joined(X[..., :3], np.zeros(3))
+
+
+def linear(X: np.ndarray) -> np.ndarray:
+    """Return the linear part (0, eta) of a screw (xi, eta)."""
+    return joined(np.zeros(3), X[..., 3:])
+
+
+def tilde(a: ArrayLike) -> np.ndarray:
+    """Return the skew matrix a~ (..., 3, 3) of vectors a (..., 3): a~ b = a x b."""
+    a = _numbers("a", a, 3)
+    matrix = np.zeros((*a.shape, 3), a.dtype)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrix[..., i, j], matrix[..., j, i] = -a[..., k], a[..., k]
+    return matrix
+
+
+def ad_matrix(X: np.ndarray) -> np.ndarray:
+    """Return ad_X = [[xi~, 0], [eta~, xi~]], (..., 6, 6), of screws X = (xi, eta), (..., 6)."""
+    matrix = np.zeros((*X.shape, 6), np.result_type(X, float))
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = tilde(X[..., :3])
+    matrix[..., 3:, :3] = tilde(X[..., 3:])
+    return matrix
+
+
+def ad(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return ad_X Y, the screw product."""
+    return times(ad_matrix(X), Y)
+
+
+def ad_dual(V: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Return ad_V^T W."""
+    return transpose_times(ad_matrix(V), W)
+
+
+def ad_dual_matrix(W: np.ndarray) -> np.ndarray:
+    """Return [[t~, f~], [f~, 0]], (..., 6, 6), of wrenches or momenta W = (t, f), (..., 6): times V it is ad_V^T W."""
+    matrix = np.zeros((*W.shape, 6), np.result_type(W, float))
+    matrix[..., :3, :3] = tilde(W[..., :3])
+    matrix[..., :3, 3:] = matrix[..., 3:, :3] = tilde(W[..., 3:])
+    return matrix
+
+
+def Ad_matrix(C: ArrayLike) -> np.ndarray:
+    """Return Ad_C = [[R, 0], [p~ R, R]], (..., 6, 6), of homogeneous matrices C (..., 4, 4)."""
+    C = _numbers("C", C, 4, 4)
+    R = C[..., :3, :3]
+    matrix = np.zeros((*C.shape[:-2], 6, 6), C.dtype)
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = R
+    matrix[..., 3:, :3] = tilde(C[..., :3, 3]) @ R
+    return matrix
+
+
+def transformed_inertia(C: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Return Ad_C^-T M Ad_C^-1, (..., 6, 6): an inertia of the frame C, in the reference frame; [MD] (34)."""
+    to_frame = Ad_matrix(inverse_pose(C))
+    return np.swapaxes(to_frame, -1, -2) @ M @ to_frame
+
+
+class ScrewAxis(NamedTuple):
+    """Magnitude (...), direction e (..., 3), point p (..., 3) of the axis nearest to the origin, and pitch h (...).
+
+    For a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0.
+    For a zero screw e is also 0."""
+
+    magnitude: np.ndarray
+    direction: np.ndarray
+    point: np.ndarray
+    pitch: np.ndarray
+
+
+def screw_axis(X: np.ndarray) -> ScrewAxis:
+    """Return the axis of a screw (..., 6); h = xi . eta / |xi|^2."""
+    along, moment = split(X)
+    turns = np.any(along != 0.0, axis=-1, keepdims=True)
+    e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
+    e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)
+    over = np.divide(1.0, size, out=np.zeros_like(size), where=turns)
+    pitch = np.where(turns, np.sum(e * moment, axis=-1, keepdims=True) * over, np.inf)
+    return ScrewAxis(size[..., 0], e, np.cross(e, moment) * over, pitch[..., 0])
+
+
+def inverse_pose(C: np.ndarray) -> np.ndarray:
+    """Return the inverses of homogeneous matrices (..., 4, 4)."""
+    R = C[..., :3, :3]
+    return pose_matrix((np.swapaxes(R, -1, -2), -transpose_times(R, C[..., :3, 3])))
+
+
+def pose_along(e: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """Return poses (..., 4, 4) at origins (..., 3) with the z axis along unit vectors e (..., 3)."""
+    x = cross(np.eye(3)[np.argmin(np.abs(e), axis=-1)], e)
+    x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return pose_matrix((np.stack((x, cross(e, x), e), axis=-1), origin))
+
+
+def _numbers(name, a, *shape):
+    """Return real or complex numbers (..., *shape) as an array of floats or complex numbers."""
+    if isinstance(a, np.ndarray) and a.dtype.kind == "c":
+        checks.lead(name, a.shape, shape)
+        return a
+    return checks.real_numbers(name, a, *shape).astype(float)
 
 
 # ------------------------------------------------------------------------------------------------- functions on arrays

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.model import checks as poses
-from screw_dynamics.model.configuration_space import rotated
 from screw_dynamics.model.floating_base import NUMBERS, RATES
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts, Scene
 from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.screws import arrays
 
 from .loops import with_loops
 
@@ -236,9 +236,7 @@ def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
 
 def matrix(pose: np.ndarray) -> np.ndarray:
     """Return the pose (4, 4) of a position and quaternion (7,)."""
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = np.stack([rotated(pose[3:], e) for e in np.eye(3)], axis=1), pose[:3]
-    return poses.pose("pose", C)
+    return poses.pose("pose", arrays.pose_matrix((arrays.rotation_matrix(pose[3:]), pose[:3])))
 
 
 def _within(name: str, x: ArrayLike, length: int) -> np.ndarray:

@@ -19,38 +19,9 @@ class Mesh(NamedTuple):
     faces: np.ndarray
 
 
-class Axis(NamedTuple):
-    """The axis of a screw: its point (3,) nearest the frame's origin, unit direction (3,), pitch in m/rad.
-
-    pitch: 0 for a rotation, infinite for a translation, other values for a helical motion."""
-
-    point: np.ndarray
-    direction: np.ndarray
-    pitch: float
-
-    @property
-    def kind(self) -> str:
-        """The type of motion: "turns" (rotation), "slides" (translation) or "helical"."""
-        return "slides" if np.isinf(self.pitch) else "turns" if abs(self.pitch) < STRAIGHT else "helical"
-
-
-def axis_of(X: np.ndarray) -> Axis:
-    """Return the Axis of a screw X (6,), angular part first: p = w x v / w^2, h = w v / w^2."""
-    w, v = X[:3], X[3:]
-    if not w.any():
-        return Axis(np.zeros(3), v / np.linalg.norm(v), np.inf)
-    return Axis(np.cross(w, v) / (w @ w), w / np.linalg.norm(w), float(w @ v / (w @ w)))
-
-
-def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return a pose (4, 4) at a point (3,) with the z axis along a unit direction (3,)."""
-    C = np.eye(4)
-    other = np.eye(3)[np.argmin(np.abs(direction))]
-    x = np.cross(other, direction)
-    C[:3, 0] = x / np.linalg.norm(x)
-    C[:3, 1] = np.cross(direction, C[:3, 0])
-    C[:3, 2], C[:3, 3] = direction, point
-    return C
+def kind_of(axis: arrays.ScrewAxis) -> str:
+    """Return the type of motion about an axis: "turns" (rotation), "slides" (translation) or "helical"."""
+    return "slides" if np.isinf(axis.pitch) else "turns" if abs(axis.pitch) < STRAIGHT else "helical"
 
 
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

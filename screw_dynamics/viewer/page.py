@@ -16,10 +16,9 @@ from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 
-from .glyphs import along
 from .meshes import Part
 from .player import Player
-from .scene import Scene, home, quaternion
+from .scene import Scene, home
 from .server import start
 
 GHOSTS = 5              # largest number of further robots in a batch, drawn transparent
@@ -196,7 +195,7 @@ class View:
         g = self.robot.gravity
         up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
         center = (self.scene.low + self.scene.high) / 2.0
-        frame = along(up, center)
+        frame = arrays.pose_along(up, center)
         corners = np.array(np.meshgrid(*np.stack([self.scene.low, self.scene.high]).T)).reshape(3, -1)
         floor = center + up * ((up @ corners).min() - up @ center)
         section = 10.0 ** np.floor(np.log10(size))      # m
@@ -204,7 +203,8 @@ class View:
         scene.add_grid("/floor", infinite_grid=True, cell_size=section / 5.0, section_size=section,
                        cell_color=(222, 226, 231),
                        section_color=(196, 203, 211), fade_distance=12.0 * size, shadow_opacity=0.25, position=floor,
-                       plane_color=(238, 241, 244), plane_opacity=1.0, wxyz=quaternion(frame[:3, :3]))
+                       plane_color=(238, 241, 244), plane_opacity=1.0,
+                       wxyz=np.roll(arrays.quaternion(frame[:3, :3]), 1))
         scene.add_frame("/root", axes_length=0.08 * size, axes_radius=0.004 * size)
         scene.configure_environment_map("studio", background=False, environment_intensity=0.25)
         # Front right view, because robots face x. The target is beside the robot: the panel covers the right side.

@@ -100,7 +100,7 @@ class Scene:
             share = max(min(abs(fractions[k]), 1.5), 1e-4)
             back = fractions[k] < 0.0
             along = -axis.direction if back else axis.direction
-            _set(handle, glyphs.along(along, axis.point + outside[int(back)] * along))
+            _set(handle, arrays.pose_along(along, axis.point + outside[int(back)] * along))
             handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # keeps small efforts visible
 
     def show(self, layer: str, visible: bool) -> None:
@@ -223,18 +223,20 @@ class Scene:
         self._largest = self._tau = np.zeros(model.n)
         self._arrows = []
         for i, X in enumerate(model.screws_body):
-            parent, axis = f"/robot/{i + 1}", glyphs.axis_of(X)
+            parent, axis = f"/robot/{i + 1}", arrays.screw_axis(X)
             outside = [self._way_out(i, axis.point, side) for side in (axis.direction, -axis.direction)]
             base = axis.point + max(0.0, outside[0] - 0.25 * size) * axis.direction
-            self._add("screws", f"{parent}/screw", glyphs.screw_mesh(axis.kind, size),
-                      glyphs.along(axis.direction, base), SCREWS[axis.kind])
+            kind = glyphs.kind_of(axis)
+            self._add("screws", f"{parent}/screw", glyphs.screw_mesh(kind, size),
+                      arrays.pose_along(axis.direction, base), SCREWS[kind])
             if model.body_names[i] in model.frames:     # the last body of a Lie-group joint
                 label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point,
                                               visible=False, font_screen_scale=0.8, anchor="center-left")
                 self.layers["names"].append(label)
             if masses[i] > 0.0:
                 radius = 0.1 * size * (0.4 + 0.6 * (masses[i] / heaviest) ** (1 / 3))
-                self._add("centers", f"{parent}/center", glyphs.sphere_mesh(radius), _at(centers[i]), CENTER)
+                self._add("centers", f"{parent}/center", glyphs.sphere_mesh(radius),
+                          arrays.pose_matrix((np.eye(3), centers[i])), CENTER)
             if model.body_joints[i] not in model.mimics:
                 arrow = self._add("efforts", f"{parent}/effort", glyphs.arrow_mesh(1.6 * size), np.eye(4), EFFORT)
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
@@ -264,12 +266,6 @@ class Scene:
         return handle
 
 
-def _at(point):
-    C = np.eye(4)
-    C[:3, 3] = point
-    return C
-
-
 def _set(handle, C):
     """Set the pose (4, 4) of a node."""
     _move([handle], C[None])
@@ -277,18 +273,5 @@ def _set(handle, C):
 
 def _move(handles, C):
     """Set the poses (k, 4, 4) of nodes."""
-    for handle, position, rotation in zip(handles, C[:, :3, 3], quaternion(C[:, :3, :3]), strict=True):
-        handle.position, handle.wxyz = position, rotation
-
-
-def quaternion(R: np.ndarray) -> np.ndarray:
-    """Return the unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3).
-
-    Uses the column of 4 q q' with the largest diagonal entry."""
-    a, b, c, d, e, f, g, h, i = np.moveaxis(R.reshape(*R.shape[:-2], 9), -1, 0)
-    outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
-                      [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])
-    outer = np.moveaxis(outer, (0, 1), (-2, -1))
-    largest = np.einsum("...ii->...i", outer).argmax(-1)
-    q = np.take_along_axis(outer, largest[..., None, None], -2)[..., 0, :]
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    for handle, position, rotation in zip(handles, C[:, :3, 3], arrays.quaternion(C[:, :3, :3]), strict=True):
+        handle.position, handle.wxyz = position, np.roll(rotation, 1)

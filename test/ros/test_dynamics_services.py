@@ -18,8 +18,8 @@ from geometry_msgs.msg import (
 from std_msgs.msg import Header
 
 import screw_dynamics as sd
-from screw_dynamics.model.configuration_space import quaternion
 from screw_dynamics.ros.node import messages
+from screw_dynamics.screws.arrays import quaternion
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import BaseState
 from support import planar_arm as arm

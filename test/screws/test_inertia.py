@@ -1,9 +1,11 @@
 """Inertias in matrix form: [[Theta, m d~], [-m d~, m I]], and how they move and add."""
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import screw_dynamics as sd
 from screw_dynamics.screws import arrays
+from screw_dynamics.screws.groups import lie_group
 from screw_dynamics.screws.inertia import (
     Articulated,
     Inertia,
@@ -117,5 +119,22 @@ def test_matrices_of_arrays(rng):
     C = np.array([arrays.pose_matrix(random_pose(rng)) for _ in range(4)])
     assert error(arrays.Ad_matrix(C), [matrices.Ad(c) for c in C]) == 0
     assert error(arrays.tilde(C[:, 0, :3]), [skew(c[0, :3]) for c in C]) == 0
-    assert error(arrays.inverse_pose(C[0]), np.linalg.inv(C[0])) < 1e-15
+    assert error(arrays.inverse_pose(C), np.linalg.inv(C)) < 1e-15
     assert error(arrays.pose_matrix(arrays.pose(C[0])), C[0]) == 0
+    assert error(arrays.pose_matrix((C[0, :3, :3], C[:, :3, 3]))[:, :3, :3], C[[0, 0, 0, 0], :3, :3]) == 0
+    assert error(arrays.rotation_matrix(2.0 * arrays.quaternion(C[:, :3, :3])), C[:, :3, :3]) < 1e-15
+
+
+@pytest.mark.parametrize("imaginary", (0.0, 1.0j))
+def test_adjoint_maps_of_real_and_complex_arrays(imaginary, rng):
+    """ad_X Y by matrices, ad_V^T W, and [[t~, f~], [f~, 0]] V, which is the same."""
+    X, Y, W = rng.normal(size=(3, 4, 6)) + imaginary * rng.normal(size=(3, 4, 6))
+    bracket = np.concatenate((np.cross(X[:, :3], Y[:, :3]),
+                              np.cross(X[:, 3:], Y[:, :3]) + np.cross(X[:, :3], Y[:, 3:])), axis=-1)
+    assert np.abs(arrays.ad(X, Y) - bracket).max() < 4e-15
+    assert np.abs((arrays.ad_dual(X, W) * Y).sum(axis=-1) - (W * bracket).sum(axis=-1)).max() < 4e-14
+    assert np.abs(arrays.times(arrays.ad_dual_matrix(W), X) - arrays.ad_dual(X, W)).max() < 4e-15
+    assert np.abs(arrays.cross(X[:, :3], Y[:, 3:]) - np.cross(X[:, :3], Y[:, 3:])).max() < 4e-15
+    for size in (0.1, 1.0):                                                         # by the series, and in closed form
+        small = size * (X.real + 1e-3 * X.imag * 1j) if imaginary else size * X
+        assert np.abs(lie_group.exp(small) - [expm(matrices.hat(x)) for x in small]).max() < 1e-14

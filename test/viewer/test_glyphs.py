@@ -2,9 +2,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose
+from screw_dynamics.screws.arrays import Ad_matrix, inertia_matrix, inverse_pose, quaternion, screw_axis
 from screw_dynamics.viewer import glyphs
-from screw_dynamics.viewer.scene import quaternion
 
 
 def rotation(rng):
@@ -21,16 +20,16 @@ def volume(mesh):
 @pytest.mark.parametrize("pitch", [0.0, 0.3, -2.0])
 def test_the_axis_of_a_screw_is_where_points_move_along_it_alone(pitch, rng):
     w, p = rng.normal(size=3), rng.normal(size=3)
-    axis = glyphs.axis_of(np.concatenate([w, np.cross(p, w) + pitch * w]))
-    assert axis.pitch == pytest.approx(pitch) and axis.kind == ("helical" if pitch else "turns")
+    axis = screw_axis(np.concatenate([w, np.cross(p, w) + pitch * w]))
+    assert axis.pitch == pytest.approx(pitch) and glyphs.kind_of(axis) == ("helical" if pitch else "turns")
     assert np.cross(axis.direction, w) == pytest.approx(np.zeros(3)) and axis.direction @ w > 0.0
     assert np.cross(axis.point - p, w) == pytest.approx(np.zeros(3))        # on the line through p
     assert axis.point @ w == pytest.approx(0.0)                             # and nearest the origin
 
 
 def test_a_screw_without_rotation_slides():
-    axis = glyphs.axis_of(np.array([0, 0, 0, 0, 0, 2.0]))
-    assert axis.kind == "slides" and axis.direction.tolist() == [0, 0, 1] and not axis.point.any()
+    axis = screw_axis(np.array([0, 0, 0, 0, 0, 2.0]))
+    assert glyphs.kind_of(axis) == "slides" and axis.direction.tolist() == [0, 0, 1] and not axis.point.any()
 
 
 def test_the_box_of_an_inertia_has_that_inertia(rng):
@@ -82,7 +81,7 @@ def test_the_way_out_of_a_sphere_is_that_of_geometry(rng):
 
 def test_a_quaternion_turns_like_its_matrix(rng):
     for R in (np.eye(3), np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, -1.0, 1.0]), *(rotation(rng) for _ in range(20))):
-        w, x, y, z = quaternion(R)
+        x, y, z, w = quaternion(R)
         v = rng.normal(size=3)
         u = np.array([x, y, z])
         assert v + 2.0 * np.cross(u, np.cross(u, v) + w * v) == pytest.approx(R @ v)

@@ -16,6 +16,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import tilde
 
 from .friction import smooth_friction
 from .smoothing import Piece, autocovariances, check_efforts, correlation_times, motion_pieces
@@ -264,18 +265,13 @@ def regressor(twist: np.ndarray, acceleration: np.ndarray, gravity: np.ndarray) 
     w x Theta w."""
     w, alpha = twist[..., :3], acceleration[..., :3]
     a = acceleration[..., 3:] + np.cross(w, twist[..., 3:]) - gravity
-    W = _tilde(w)
+    W = tilde(w)
     Y = np.zeros((*a.shape[:-1], 6, 10))
-    Y[..., :3, 1:4] = -_tilde(a)
+    Y[..., :3, 1:4] = -tilde(a)
     Y[..., :3, 4:] = _on_inertia(alpha) + W @ _on_inertia(w)
     Y[..., 3:, 0] = a
-    Y[..., 3:, 1:4] = _tilde(alpha) + W @ W
+    Y[..., 3:, 1:4] = tilde(alpha) + W @ W
     return Y
-
-
-def _tilde(v):
-    """Return (..., 3, 3) with tilde(v) x = v x x."""
-    return np.cross(v[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def _on_inertia(v):

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screw_dynamics.screws.arrays import cross, mass_moment_rotational, times
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, accumulated, middles, simpson
-
-from .constraints import cross, turned
 
 if TYPE_CHECKING:
     from .system import MultibodySystem
@@ -38,16 +37,15 @@ def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, 
         if joint.on is None:
             raise ValueError(f"momentum is conserved by systems that float alone: joint {joint.name!r} holds the body "
                              f"{joint.body!r} to the ground")
-    M, momentum, forces = system.inertias, [], []
-    masses, moments = M[:, 5, 5, None], np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)
+    (masses, moments, _), momentum, forces = mass_moment_rotational(system.inertias), [], []
     for moment in zip(t, poses, velocities, strict=True):
         springs, _, users = system.applied_parts(*moment)
         R, r = moment[1][:, :3, :3], moment[1][:, :3, 3]
         W = springs + users
-        f = turned(R, W[:, 3:])
-        fall = cross(masses * r + turned(R, moments), np.broadcast_to(system.gravity, r.shape))
+        f = times(R, W[:, 3:])
+        fall = cross(masses * r + times(R, moments), np.broadcast_to(system.gravity, r.shape))
         momentum.append(system.momentum(*moment[1:]))
-        forces.append(np.concatenate(((turned(R, W[:, :3]) + cross(r, f) + fall).sum(axis=0),
+        forces.append(np.concatenate(((times(R, W[:, :3]) + cross(r, f) + fall).sum(axis=0),
                                       (f + masses * system.gravity).sum(axis=0))))
     return MomentumBalance(np.array(momentum), integrated(t, np.reshape(forces, (len(t), 6))))
 

@@ -3,30 +3,13 @@
 Velocities are omega (body-fixed) and r' (in the inertial frame). The Jacobian is by (omega, R^T r'), both resolved in
 the body frame, which is the same for body-fixed twists and mixed velocities."""
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .joints import Row
+from screw_dynamics.screws.arrays import cross, times, transpose_times
 
-
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a x b of (..., 3). numpy.cross takes five times as long for few vectors."""
-    a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    x = a1 * b2 - a2 * b1
-    result = np.empty((*x.shape, 3))
-    result[..., 0], result[..., 1], result[..., 2] = x, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-    return result
-
-
-def turned(R: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Return R a of (..., 3, 3) and (..., 3)."""
-    return (R @ a[..., None])[..., 0]
-
-
-def turned_back(R: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Return R^T a."""
-    return (a[..., None, :] @ R)[..., 0, :]
+from .joints import Row, X, Y
 
 
 class Rates(NamedTuple):
@@ -37,6 +20,15 @@ class Rates(NamedTuple):
     of_body: np.ndarray
     of_other: np.ndarray
     drift: np.ndarray
+
+
+def angles(rows: Any, R: np.ndarray) -> np.ndarray:
+    """Return the angles about the z axes of joint frames, at the rotations R of the bodies.
+
+    rows: body, on and across as in JointConstraints."""
+    x = times(R[rows.body], rows.across[:, 0, X])
+    x_on, y_on = (times(R[rows.on], rows.across[:, 1, k]) for k in (X, Y))
+    return np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1))
 
 
 class JointConstraints:
@@ -60,16 +52,15 @@ class JointConstraints:
         turns times the pitch."""
         U, d = self._vectors(R, r)
         h = (U * d).sum(axis=-1)
-        for k in self.screwed:
-            (x, _), (x_on, y_on) = self.across[k, 0] @ R[self.body[k]].T, self.across[k, 1] @ R[self.on[k]].T
-            h[k] -= self.pitch[k] * np.arctan2(y_on @ x, x_on @ x)
+        if (k := self.screwed).size:
             lead = 2.0 * np.pi * self.pitch[k]
+            h[k] -= self.pitch[k] * angles(self, R)[k]
             h[k] -= lead * np.round(h[k] / lead)
         return h
 
     def _vectors(self, R, r):
-        d = turned(R[self.body], self.c) + self._s * (r[self.body] - r[self.on] - turned(R[self.on], self.o))
-        return turned(R[self.frame], self.u), d
+        d = times(R[self.body], self.c) + self._s * (r[self.body] - r[self.on] - times(R[self.on], self.o))
+        return times(R[self.frame], self.u), d
 
     def rates(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> Rates:
         """Return the Rates at poses as above and velocities (n + 1, 3) each; those of the ground are 0."""
@@ -78,17 +69,18 @@ class JointConstraints:
         first = cross(w, self._arms)
         second = cross(w, first)
         to_world = np.array((R[self.frame], Rb, Ra))
-        U, C, A = turned(to_world, self._arms)
-        dU, dC, dA = turned(to_world, first)
-        ddU, ddC, ddA = turned(to_world, second)
+        U, C, A = times(to_world, self._arms)
+        dU, dC, dA = times(to_world, first)
+        ddU, ddC, ddA = times(to_world, second)
         d = C + s * (r[self.body] - r[self.on] - A)
         dd = dC + s * (velocity[self.body] - velocity[self.on] - dA)
-        U_b, U_a = turned_back(Rb, U), turned_back(Ra, U)
-        turn_b, turn_a = cross(np.array((self.c, U_a)), np.array((U_b, self._turns * turned_back(Ra, d) + s * self.o)))
+        U_b, U_a = transpose_times(Rb, U), transpose_times(Ra, U)
+        arms = U_b, self._turns * transpose_times(Ra, d) + s * self.o
+        turn_b, turn_a = cross(np.array((self.c, U_a)), np.array(arms))
         h1 = (U * dd + dU * d).sum(axis=-1)
         drift = (U * (ddC - s * ddA) + 2.0 * dU * dd + ddU * d).sum(axis=-1)
         if self.screwed.size:
-            p, spin = self.pitch[:, None], turned(Rb, wb)
+            p, spin = self.pitch[:, None], times(Rb, wb)
             turn_b, turn_a = turn_b - p * U_b, turn_a + p * self.u
             h1 = h1 - (p * (U * spin - self.u * wa)).sum(axis=-1)
             drift = drift - (p * dU * spin).sum(axis=-1)

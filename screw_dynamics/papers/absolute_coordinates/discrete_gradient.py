@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .constraints import cross, turned
-from .joints import X, Y
+from screw_dynamics.screws.arrays import cross, tilde, times
+
+from .constraints import angles
 
 SMALL = 1e-8        # rad: rotation below which a joint's difference is its derivative
 
@@ -33,10 +34,8 @@ class Ends(NamedTuple):
 
 def cayley(x: np.ndarray) -> np.ndarray:
     """Return (I - x~/2)^-1 (I + x~/2) (..., 3, 3) of x (..., 3): the rotation about x by the angle 2 atan(|x| / 2)."""
-    tilde = np.zeros((*x.shape, 3))
-    tilde[..., 2, 1], tilde[..., 0, 2], tilde[..., 1, 0] = np.moveaxis(x, -1, 0)
-    tilde = tilde - np.swapaxes(tilde, -1, -2)
-    return np.eye(3) + (tilde + 0.5 * tilde @ tilde) / (1.0 + 0.25 * (x * x).sum(axis=-1))[..., None, None]
+    T = tilde(x)
+    return np.eye(3) + (T + 0.5 * T @ T) / (1.0 + 0.25 * (x * x).sum(axis=-1))[..., None, None]
 
 
 def of_products(rows: Any, slides: np.ndarray, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
@@ -45,26 +44,20 @@ def of_products(rows: Any, slides: np.ndarray, ends: Ends) -> tuple[np.ndarray, 
     d is the vector from the joint frame's origin in the other body to that in the body for sliding rows, else a
     body-fixed vector; rows: body, on, u, c, o as in JointConstraints."""
     R, r, s = ends.R, ends.r, slides[:, None] * 1.0
-    U, C, A = turned(R[rows.on], rows.u), turned(R[rows.body], rows.c), turned(R[rows.on], rows.o)
+    U, C, A = times(R[rows.on], rows.u), times(R[rows.body], rows.c), times(R[rows.on], rows.o)
     d = C + s * (r[rows.body] - r[rows.on] - A)
     return np.concatenate((cross(C, U), s * U), axis=1), np.concatenate((cross(U, d + s * A), -s * U), axis=1)
 
 
 def of_angles(rows: Any, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows for the relative angle of the body about u, taken within half a turn per step."""
-    U = turned(ends.R[rows.on], rows.u)
+    U = times(ends.R[rows.on], rows.u)
     derivative = (U * (ends.turns[rows.body] - ends.turns[rows.on])).sum(axis=-1)
-    turn = _angle(rows, ends.R1) - _angle(rows, ends.R0)
+    turn = angles(rows, ends.R1) - angles(rows, ends.R0)
     turn -= 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
     large = np.abs(derivative) > SMALL
     along = np.where(large, turn / np.where(large, derivative, 1.0), 1.0)[:, None] * U
     return np.concatenate((along, 0.0 * U), axis=1), np.concatenate((-along, 0.0 * U), axis=1)
-
-
-def _angle(rows, R):
-    x = turned(R[rows.body], rows.across[:, 0, X])
-    x_on, y_on = (turned(R[rows.on], rows.across[:, 1, k]) for k in (X, Y))
-    return np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1))
 
 
 def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
@@ -80,7 +73,7 @@ def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
     tension = tension + springs.damping * (d * (d1 - d0)).sum(axis=-1) / (h * np.where(square > 0.0, square, 1.0))
     force, W = tension[:, None] * d, np.zeros((len(ends.r), 6))
     for k, (i, f) in enumerate(((springs.body, force), (springs.on, -force))):
-        np.add.at(W, i, np.concatenate((cross(turned(ends.R[i], springs.points[:, k]), f), f), axis=-1))
+        np.add.at(W, i, np.concatenate((cross(times(ends.R[i], springs.points[:, k]), f), f), axis=-1))
     return W
 
 

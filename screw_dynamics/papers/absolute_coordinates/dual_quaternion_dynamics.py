@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
 from screw_dynamics import checks
+from screw_dynamics.screws.arrays import times
 
 from . import quaternions
 from .groups import SEMIDIRECT
@@ -77,12 +78,12 @@ def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarr
         raise ValueError(f"dual quaternions require {SEMIDIRECT}, not {system.group!r}; see system.with_groups")
     n, Q, dQ = system.n, checks.real_numbers("Q", Q, system.n, 8), checks.real_numbers("dQ", dQ, system.n, 8)
     blocks = quaternions.twist_matrix(Q)
-    poses, V = quaternions.poses(Q), (blocks @ dQ[..., None])[..., 0]
+    poses, V = quaternions.poses(Q), times(blocks, dQ)
     missing, weighted = system.imbalance(t, poses, V, np.zeros_like(V))         # -L^-1 (ad_V^T M V + W), and J L^-T
     taken = independent_rows(weighted, system.rank)
     B = block_diag(*(np.linalg.cholesky(system.inertias).swapaxes(-1, -2) @ blocks))                # L^T B
     held = np.concatenate((weighted[taken] @ B, block_diag(*quaternions.condition_rows(Q))))
-    spins = (quaternions.condition_rows(dQ) @ dQ[..., None]).ravel()
+    spins = times(quaternions.condition_rows(dQ), dQ).ravel()
     matrix = np.block([[B.T @ B, held.T], [held, np.zeros((len(held), len(held)))]])
     x = np.linalg.solve(matrix, np.concatenate((-B.T @ missing, system.eta(poses, V)[taken], -spins)))
     of_joints = np.zeros(system.constraints.m)
@@ -138,6 +139,6 @@ def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: floa
         return dQ, dual_quaternion_accelerations(moved, t, Q, dQ).accelerations
 
     def twists(Q, dQ):
-        return (quaternions.twist_matrix(Q) @ dQ[..., None])[..., 0]
+        return times(quaternions.twist_matrix(Q), dQ)
     return vector_space_motion(DUAL_QUATERNIONS, rate, (Q, DUAL_QUATERNIONS.rates(Q, V)), twists, duration, dt, method,
                                every, record or {})

@@ -9,12 +9,13 @@ rigid bodies, O. Gonzalez (1999) for constraints."""
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .constraints import cross, turned, turned_back
+from screw_dynamics.screws.arrays import cross, mass_moment_rotational, tilde, times, transpose_times
+
 from .discrete_gradient import Ends, cayley, joint_spring_wrenches, of_angles, of_products, spring_wrenches
 from .index_1 import independent_rows
 from .integrators import Step
 from .joints import OTHER_BODY
-from .system import MultibodySystem, turned_6
+from .system import MultibodySystem
 
 ITERATIONS = 50
 ROUNDING = 4.0 * np.finfo(float).eps
@@ -31,10 +32,9 @@ class EnergyMomentum:
                              f"(0, 0), not {system.baumgarte}")
         system = system.resolved_in(OTHER_BODY)     # irrelevant for joints that are closed at both ends
         self.system, M = system, system.inertias
-        self.mass = M[:, 5, 5, None]
-        self.com = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1) / self.mass
-        skew = np.cross(np.eye(3), self.com[:, None])           # rows e_k x d: the transpose of d~
-        self.J = M[:, :3, :3] - self.mass[..., None] * skew @ np.swapaxes(skew, -1, -2)
+        self.mass, moment, Theta = mass_moment_rotational(M)
+        self.com = moment / self.mass
+        self.J = Theta + tilde(moment) @ tilde(self.com)
         self.rows = np.arange(system.constraints.m)
         self._carried = np.zeros((system.n, 3)), np.zeros((system.n, 3)), np.zeros(system.constraints.m)
 
@@ -45,7 +45,7 @@ class EnergyMomentum:
 
     def _step(self, t, h, g, V):
         R0, twists = g[:, :3, :3], self.system.twists(g, V)
-        w0, v0 = twists[:, :3], turned(R0, twists[:, 3:] + cross(twists[:, :3], self.com))
+        w0, v0 = twists[:, :3], times(R0, twists[:, 3:] + cross(twists[:, :3], self.com))
         half_w, half_v, forces = self._carried
         w, v, corrector, least = w0 + half_w, v0 + half_v, None, np.inf
         for _ in range(ITERATIONS):
@@ -56,11 +56,11 @@ class EnergyMomentum:
                 forces = np.where(np.isin(self.rows, corrector.taken), forces, 0.0)
             W = self._wrenches(t, h, g, ends, w, v) + np.tensordot(forces, G, 1)
             missing = np.concatenate((
-                turned(ends.R1[:-1], turned_6(self.J, 2.0 * w - w0)) - turned(R0, turned_6(self.J, w0)),
+                times(ends.R1[:-1], times(self.J, 2.0 * w - w0)) - times(R0, times(self.J, w0)),
                 2.0 * self.mass * (v - v0)), axis=1) - h * W
             residuals = self.system.constraints.residuals(ends.R1, ends.r1)
             change, df = corrector(missing, residuals)
-            w, v = w + turned_back(R0, change[:, :3]), v + change[:, 3:]
+            w, v = w + transpose_times(R0, change[:, :3]), v + change[:, 3:]
             forces[corrector.taken] += df
             size, whole = np.abs(change).max(), 1.0 + max(np.abs(w).max(), np.abs(v).max())
             if not np.isfinite(size):
@@ -78,7 +78,7 @@ class EnergyMomentum:
         R = poses[:, :3, :3] = 1.5 * R - 0.5 * R @ np.swapaxes(R, -1, -2) @ R       # stays orthogonal
         poses[:, :3, 3] = ends.r1[:-1]
         w1, v1 = 2.0 * w - w0, 2.0 * v - v0
-        twists = np.concatenate((w1, turned_back(R, v1) - cross(w1, self.com)), axis=1)
+        twists = np.concatenate((w1, transpose_times(R, v1) - cross(w1, self.com)), axis=1)
         return Step(poses, self.system.velocities(poses, twists))
 
     def _ends(self, g, h, w, v):
@@ -86,10 +86,10 @@ class EnergyMomentum:
         n, ground = len(g), np.eye(3)[None]
         R0, still = g[:, :3, :3], np.zeros((1, 3))
         R1 = R0 @ cayley(h * w)
-        r1 = g[:, :3, 3] + h * v - turned(R1 - R0, self.com)
+        r1 = g[:, :3, 3] + h * v - times(R1 - R0, self.com)
         R0, R1 = np.concatenate((R0, ground)), np.concatenate((R1, ground))
         r0, r1 = np.concatenate((g[:, :3, 3], still)), np.concatenate((r1, still))
-        turns = np.concatenate((h * turned(R0[:n], w), still))
+        turns = np.concatenate((h * times(R0[:n], w), still))
         return Ends(R0, r0, R1, r1, 0.5 * (R0 + R1), 0.5 * (r0 + r1), turns)
 
     def _gradients(self, ends):
@@ -102,7 +102,7 @@ class EnergyMomentum:
         G[self.rows, of.body] = by[0]
         G[self.rows, of.on] += by[1]
         G = G[:, :n]
-        G[..., :3] -= cross(turned(ends.R[:n], self.com), G[..., 3:])
+        G[..., :3] -= cross(times(ends.R[:n], self.com), G[..., 3:])
         return G
 
     def _wrenches(self, t, h, g, ends, w, v):
@@ -113,7 +113,7 @@ class EnergyMomentum:
         for springs, of in ((system._springs, spring_wrenches), (system._joint_springs, joint_spring_wrenches)):
             if springs.count:
                 W += of(springs, ends, h)
-        W, arms = W[:n], turned(ends.R[:n], self.com)
+        W, arms = W[:n], times(ends.R[:n], self.com)
         W[:, :3] -= cross(arms, W[:, 3:])
         W[:, 3:] += self.mass * system.gravity
         if system.wrenches is not None:
@@ -124,12 +124,12 @@ class EnergyMomentum:
         """Return the wrenches of the user at the middle of a step."""
         poses = np.array(g)
         R = poses[:, :3, :3] = g[:, :3, :3] @ cayley(0.5 * h * w)
-        arms = turned(R, self.com)
-        poses[:, :3, 3] += turned(g[:, :3, :3], self.com) + 0.5 * h * v - arms
-        twists = np.concatenate((w, turned_back(R, v) - cross(w, self.com)), axis=1)
+        arms = times(R, self.com)
+        poses[:, :3, 3] += times(g[:, :3, :3], self.com) + 0.5 * h * v - arms
+        twists = np.concatenate((w, transpose_times(R, v) - cross(w, self.com)), axis=1)
         W = self.system._of_user(t, poses, self.system.velocities(poses, twists))
-        force = turned(R, W[:, 3:])
-        return np.concatenate((turned(R, W[:, :3]) - cross(arms, force), force), axis=1)
+        force = times(R, W[:, 3:])
+        return np.concatenate((times(R, W[:, :3]) - cross(arms, force), force), axis=1)
 
 
 class Corrector:
@@ -150,9 +150,9 @@ class Corrector:
     def __call__(self, missing: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the changes of the mean velocities (n, 6), in the inertial frame, and of the forces of `taken`
         constraints."""
-        free = -turned_6(self.inverse, missing)
+        free = -times(self.inverse, missing)
         if self.factors is None:
             return free, np.zeros(0)
         off = residuals[self.taken] / self.h + self.G @ free.ravel()
         df = -cho_solve(self.factors, off, check_finite=False) / self.h
-        return free + self.h * turned_6(self.inverse, (df @ self.G).reshape(-1, 6)), df
+        return free + self.h * times(self.inverse, (df @ self.G).reshape(-1, 6)), df

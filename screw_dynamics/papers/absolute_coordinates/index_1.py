@@ -9,7 +9,9 @@ from scipy.linalg import lapack
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
-from .constraints import JointConstraints, Rates, turned_back
+from screw_dynamics.screws.arrays import transpose_times
+
+from .constraints import JointConstraints, Rates
 
 DEPENDENT = 1e-9        # relative to the largest pivot: smaller pivots are dependent constraints
 SINGULAR = 1e-13        # the same during motion
@@ -33,8 +35,8 @@ class WeightedConstraints:
 
     def _products(self, rates):
         """Return the rows of B at the body (m, 6), and at the other body (m, 6), 0 for the ground."""
-        return (turned_back(self._roots_inverse[self.of.body], rates.of_body),
-                turned_back(self._roots_inverse[self.of.on], rates.of_other))
+        return (transpose_times(self._roots_inverse[self.of.body], rates.of_body),
+                transpose_times(self._roots_inverse[self.of.on], rates.of_other))
 
     def matrix(self, rates: Rates) -> np.ndarray:
         """Return B = J L^-T (m, 6 n)."""

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .constraints import cross, turned, turned_back
-from .joints import Row, X, Y
+from screw_dynamics.screws.arrays import cross, times, transpose_times
+
+from .constraints import angles
+from .joints import Row
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,10 @@ class JointSprings:
         """Return u in the inertial frame, and the vector from the joint frame's origin in the other body to that in the
         body."""
         Ra, Rb = R[self.on], R[self.body]
-        return turned(Ra, self.u), r[self.body] + turned(Rb, self.c) - r[self.on] - turned(Ra, self.o)
+        return times(Ra, self.u), r[self.body] + times(Rb, self.c) - r[self.on] - times(Ra, self.o)
 
     def _stretch(self, R, U, d):
-        x = turned(R[self.body], self.across[:, 0, X])
-        x_on, y_on = (turned(R[self.on], self.across[:, 1, k]) for k in (X, Y))
-        angle = np.arctan2((y_on * x).sum(axis=-1), (x_on * x).sum(axis=-1)) - self.rest
+        angle = angles(self, R) - self.rest
         angle -= 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
         return np.where(self.slides, (U * d).sum(axis=-1) - self.rest, angle)
 
@@ -71,13 +71,13 @@ class JointSprings:
         JointConstraints.rates."""
         Ra, Rb = R[self.on], R[self.body]
         U, d = self._arms(R, r)
-        spin_on, spin = turned(Ra, omega[self.on]), turned(Rb, omega[self.body])
-        speed = (velocity[self.body] + cross(spin, turned(Rb, self.c))
-                 - velocity[self.on] - cross(spin_on, turned(Ra, self.o)) - cross(spin_on, d))
+        spin_on, spin = times(Ra, omega[self.on]), times(Rb, omega[self.body])
+        speed = (velocity[self.body] + cross(spin, times(Rb, self.c))
+                 - velocity[self.on] - cross(spin_on, times(Ra, self.o)) - cross(spin_on, d))
         rate = (U * np.where(self.slides[:, None], speed, spin - spin_on)).sum(axis=-1)
         effort = -self.k * self._stretch(R, U, d) - self.damping * rate
-        along, W = effort[:, None] * turned_back(Rb, U), np.zeros((len(R), 6))
-        along_on, arm_on = -effort[:, None] * self.u, self.o + turned_back(Ra, d)
+        along, W = effort[:, None] * transpose_times(Rb, U), np.zeros((len(R), 6))
+        along_on, arm_on = -effort[:, None] * self.u, self.o + transpose_times(Ra, d)
         for i, f, arm in ((self.body, along, self.c), (self.on, along_on, arm_on)):
             pushes = np.concatenate((cross(arm, f), f), axis=-1)
             turns = np.concatenate((f, np.zeros_like(f)), axis=-1)

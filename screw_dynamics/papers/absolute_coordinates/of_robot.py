@@ -10,7 +10,7 @@ from screw_dynamics.model.constraints import LoopJoint
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along, screw_axis
 
 from .bodies import Body
 from .groups import SEMIDIRECT
@@ -221,16 +221,8 @@ _SCREWS = {kind: [_AXES.index(motion) for motion in group.motions] for kind, gro
 
 def _axis_frame(X):
     """Return a frame on the axis of a screw, with z along it, and the pitch; for a translation, z is along it."""
-    turn, slide = X[:3], X[3:]
-    turns = turn @ turn > 0.0
-    e = turn if turns else slide
-    e = e / np.linalg.norm(e)
-    across = np.linalg.svd(e[None])[2][1]
-    frame = np.eye(4)
-    frame[:3, :3] = np.column_stack((across, tilde(e) @ across, e))
-    if turns:
-        frame[:3, 3] = tilde(turn) @ slide / (turn @ turn)
-    return frame, float(turn @ slide / (turn @ turn)) if turns else 0.0
+    axis = screw_axis(X)
+    return pose_along(axis.direction, axis.point), float(axis.pitch) if np.isfinite(axis.pitch) else 0.0
 
 
 def _joint(model, freedom, links):

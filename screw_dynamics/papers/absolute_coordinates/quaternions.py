@@ -4,8 +4,7 @@ matrices from their rates to velocities.
 The q of `Robot` has the scalar part last."""
 import numpy as np
 
-from screw_dynamics.model.configuration_space import quaternion
-from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.screws.arrays import pose_matrix, quaternion, tilde, times
 
 
 def plus(Q: np.ndarray) -> np.ndarray:
@@ -59,21 +58,17 @@ def rotation(Q: np.ndarray) -> np.ndarray:
 
 def of_poses(g: np.ndarray) -> np.ndarray:
     """Return the dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the inverse of (74)."""
-    Q = np.array([np.roll(quaternion(C[:3, :3]), 1) for C in g]).reshape(-1, 4)
+    Q = np.roll(quaternion(g[:, :3, :3]), 1, axis=-1)
     position = np.concatenate((np.zeros((len(g), 1)), g[:, :3, 3]), axis=1)
-    return np.concatenate((Q, 0.5 * (minus(Q) @ position[..., None])[..., 0]), axis=1)
+    return np.concatenate((Q, 0.5 * times(minus(Q), position)), axis=1)
 
 
 def poses(Q: np.ndarray) -> np.ndarray:
     """Return the poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps.
 
     Multiples by a dual number have the same poses: norm and Pluecker condition need not hold."""
-    g = np.zeros((*Q.shape[:-1], 4, 4))
     real, dual = Q[..., :4], Q[..., 4:]
-    g[..., :3, :3] = rotation(real)
-    g[..., :3, 3] = 2.0 * (D(real) @ dual[..., None])[..., 0] / (real * real).sum(axis=-1)[..., None]
-    g[..., 3, 3] = 1.0
-    return g
+    return pose_matrix((rotation(real), 2.0 * times(D(real), dual) / (real * real).sum(axis=-1)[..., None]))
 
 
 def H(Q: np.ndarray) -> np.ndarray:

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics import checks
+from screw_dynamics.screws.arrays import pose_matrix, times, transpose_times
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.screws.groups.lie_group import exp
 
 from . import quaternions
-from .constraints import turned_back
 from .groups import BODY_FIXED, DIRECT, MIXED, SEMIDIRECT, ConfigurationGroup
 from .integrators import TABLEAUS
 from .motion import Motion
@@ -103,7 +104,7 @@ class _Canonical:
     def rates(self, q, V):
         if not self.mixed:
             return self.bodies.dexp_inv(-q, V)
-        seen_from_g0 = np.concatenate((V[..., :3], turned_back(self.g0[..., :3, :3], V[..., 3:])), axis=-1)
+        seen_from_g0 = np.concatenate((V[..., :3], transpose_times(self.g0[..., :3, :3], V[..., 3:])), axis=-1)
         return np.linalg.solve(mixed_velocity_matrix(q), seen_from_g0[..., None])[..., 0]
 
     def regularity(self, q):
@@ -133,21 +134,22 @@ def mixed_velocity_matrix(X: np.ndarray) -> np.ndarray:
 
 
 def _euler_poses(q):
-    return _poses(quaternions.rotation(q[..., :4]), q[..., 4:])
+    return pose_matrix((quaternions.rotation(q[..., :4]), q[..., 4:]))
 
 
 def _euler_rates(q, V):
-    half = 0.5 * (quaternions.E(q[..., :4]).swapaxes(-1, -2) @ V[..., :3, None])[..., 0]
+    half = 0.5 * transpose_times(quaternions.E(q[..., :4]), V[..., :3])
     return np.concatenate((half, V[..., 3:]), axis=-1)
 
 
 def _dual_rates(q, V):
     rates = quaternions.dual_plus(q)
-    return 0.5 * (rates[..., :, [1, 2, 3, 5, 6, 7]] @ V[..., None])[..., 0]
+    return 0.5 * times(rates[..., :, [1, 2, 3, 5, 6, 7]], V)
 
 
 def _mixed_dual_rates(q, V):
-    return _dual_rates(q, np.concatenate((V[..., :3], turned_back(quaternions.rotation(q[..., :4]), V[..., 3:])), -1))
+    v = transpose_times(quaternions.rotation(q[..., :4]), V[..., 3:])
+    return _dual_rates(q, np.concatenate((V[..., :3], v), axis=-1))
 
 
 def _length(q):
@@ -208,7 +210,6 @@ class _Angles:
 
     def __init__(self, axes):
         self.axes, self.unit = axes, np.eye(3)[["xyz".index(axis) for axis in axes]]
-        self.group = ConfigurationGroup([DIRECT])
 
     def of(self, g):
         with warnings.catch_warnings():
@@ -218,7 +219,7 @@ class _Angles:
 
     def poses(self, q):
         R = self.turns(q)
-        return _poses(R[..., 0, :, :] @ R[..., 1, :, :] @ R[..., 2, :, :], q[..., 3:])
+        return pose_matrix((R[..., 0, :, :] @ R[..., 1, :, :] @ R[..., 2, :, :], q[..., 3:]))
 
     def rates(self, q, V):
         return np.concatenate((np.linalg.solve(self.matrix(q), V[..., :3, None])[..., 0], V[..., 3:]), axis=-1)
@@ -229,7 +230,7 @@ class _Angles:
     def turns(self, q):
         """Return the three rotations (..., 3, 3, 3)."""
         X = np.concatenate((q[..., :3, None] * self.unit, np.zeros((*q.shape[:-1], 3, 3))), axis=-1)
-        return self.group.exp(X[..., None, :])[..., 0, :3, :3]
+        return exp(X)[..., :3, :3]
 
     def matrix(self, q):
         R = self.turns(q)
@@ -237,12 +238,6 @@ class _Angles:
         first = last @ R[..., 1, :, :].swapaxes(-1, -2)
         return np.stack((first @ self.unit[0], last @ self.unit[1], np.broadcast_to(self.unit[2], q[..., :3].shape)),
                         axis=-1)
-
-
-def _poses(R, r):
-    g = np.zeros((*r.shape[:-1], 4, 4))
-    g[..., :3, :3], g[..., :3, 3], g[..., 3, 3] = R, r, 1.0
-    return g
 
 
 def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: float, dt: float, method: str = "rk4",

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.model.checks import numbers, pose
-from screw_dynamics.screws.arrays import Ad_matrix
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.screws.groups.lie_group import exp_second_kind, second_kind_jacobian
 
 from .groups import SEMIDIRECT
 from .reconstruction import Coordinates
@@ -46,9 +46,9 @@ def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,)
     The body-fixed twist is V = B(q) q'. Column k of B is Ad^-1 X_k by the factors after X_k, as in (59).
     """
     X, start = numbers("second_kind", "screws", screws, (6, 6)), checks.vector("start", start, 6)
-    if abs(np.linalg.det(twist_matrix(X, start))) < 1e-9:
+    if abs(np.linalg.det(second_kind_jacobian(X, start))) < 1e-9:
         raise ValueError(f"the screws depend on each other at the start {start.tolist()}")
-    g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(product(X, start))
+    g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(exp_second_kind(se3.exp, X, start))
 
     found = _Products(X, g0, start)
     return Coordinates("coordinates of the second kind", SEMIDIRECT, of=found.of, poses=found.poses, rates=found.rates,
@@ -65,34 +65,17 @@ class _Products:
         q = np.tile(self.start, (len(g), 1))
         for _ in range(ITERATIONS):
             left = se3.log(se3.inverse(self.poses(q)) @ g)
-            step = np.linalg.solve(twist_matrix(self.X, q), left[..., None])[..., 0]
+            step = np.linalg.solve(second_kind_jacobian(self.X, q), left[..., None])[..., 0]
             q = q + step * np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-300))
             if np.abs(step).max(initial=0.0) < TOLERANCE:
                 return q
         raise ArithmeticError("no coordinates of the second kind were found for these poses")
 
     def poses(self, q):
-        return self.g0 @ product(self.X, q)
+        return self.g0 @ exp_second_kind(se3.exp, self.X, q)
 
     def rates(self, q, V):
-        return np.linalg.solve(twist_matrix(self.X, q), V[..., None])[..., 0]
+        return np.linalg.solve(second_kind_jacobian(self.X, q), V[..., None])[..., 0]
 
     def regularity(self, q):
-        return np.abs(np.linalg.det(twist_matrix(self.X, q)))
-
-
-def product(screws: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return exp(X_1 q_1) ... exp(X_k q_k) (..., 4, 4) for screws (k, 6) and q (..., k)."""
-    g = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    for k, X in enumerate(screws):
-        g = g @ se3.exp(X * q[..., k, None])
-    return g
-
-
-def twist_matrix(screws: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return B (..., 6, k): the body-fixed twist of `product` is B q'."""
-    B, after = np.empty((*q.shape[:-1], 6, len(screws))), np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    for k in range(len(screws) - 1, -1, -1):
-        B[..., k] = Ad_matrix(se3.inverse(after)) @ screws[k]
-        after = se3.exp(screws[k] * q[..., k, None]) @ after
-    return B
+        return np.abs(np.linalg.det(second_kind_jacobian(self.X, q)))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.screws.arrays import times
 from screw_dynamics.screws.groups import se3
 
 from .groups import SEMIDIRECT, ConfigurationGroup
@@ -24,23 +25,17 @@ from .system import MultibodySystem, State
 FIXED = tuple(name for name, tableau in TABLEAUS.items() if tableau.error is None)
 
 
-class FromTheLeft:
-    """The group SE(3)^n with the product reversed: compose(g, h) returns h g. Velocities are spatial twists."""
-
-    def __init__(self, group: ConfigurationGroup):
-        self.group = group
+class FromTheLeft(ConfigurationGroup):
+    """A configuration group with the product reversed: compose(g, h) returns h g. In SE(3) velocities are spatial
+    twists."""
 
     def compose(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Return h g."""
-        return self.group.compose(h, g)
-
-    def exp(self, X: np.ndarray) -> np.ndarray:
-        """Return exp X, the same as from the right."""
-        return self.group.exp(X)
+        return super().compose(h, g)
 
     def dexp_inv(self, X: np.ndarray, Y: np.ndarray, order: int | None = None) -> np.ndarray:
         """Return dexp_-X^-1 Y: the bracket is also reversed."""
-        return self.group.dexp_inv(-X, Y, order)
+        return super().dexp_inv(-X, Y, order)
 
 
 class SpatialSystem:
@@ -65,7 +60,7 @@ class SpatialSystem:
 
     def __init__(self, system: MultibodySystem, momenta: bool = False):
         self.system, self.momenta = system.with_groups(SEMIDIRECT), checks.flag("momenta", momenta)
-        self.group = FromTheLeft(self.system.group)
+        self.group = FromTheLeft(self.system.group.kinds)
 
     def initial(self, closed: bool = False) -> State:
         """Return the initial state, as ``MultibodySystem.initial`` does.
@@ -98,7 +93,7 @@ class SpatialSystem:
         ndarray (n, 6)
             Spatial twists Ad_C V, or momenta Ad_C^-T M V.
         """
-        return se3.Ad_dual(poses, _times(self.system.inertias, V)) if self.momenta else se3.Ad(poses, V)
+        return se3.Ad_dual(poses, times(self.system.inertias, V)) if self.momenta else se3.Ad(poses, V)
 
     def twists(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Return body-fixed twists from spatial twists or momenta: the inverse of ``state``.
@@ -167,7 +162,7 @@ class SpatialSystem:
         if not self.momenta:
             return se3.Ad(poses, Vd)
         M = self.system.inertias
-        return se3.Ad_dual(poses, _times(M, Vd) - se3.ad_dual(V, _times(M, V)))
+        return se3.Ad_dual(poses, times(M, Vd) - se3.ad_dual(V, times(M, V)))
 
     def energy(self, poses: np.ndarray, state: np.ndarray) -> float:
         """Compute the sum of kinetic and potential energy.
@@ -240,8 +235,3 @@ def simulate_spatial(spatial: SpatialSystem, duration: float, dt: float, method:
                                   velocity=spatial.velocities)
     t, g, y, *recorded = (np.array(column) for column in zip(*kept, strict=True))
     return Motion(t, g, y, dict(zip(record, recorded, strict=True)), steps, 0)
-
-
-def _times(M, V):
-    """Return M V of (n, 6, 6) and (n, 6)."""
-    return (M @ V[..., None])[..., 0]

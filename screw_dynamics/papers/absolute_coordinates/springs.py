@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .constraints import cross, turned, turned_back
+from screw_dynamics.screws.arrays import cross, times, transpose_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Springs:
     def _spans(self, R, r):
         """Return the vectors (s, 3) from the points of the bodies to those of the others in the inertial frame, and
         their lengths."""
-        ends = [r[i] + turned(R[i], self.points[:, k]) for k, i in enumerate((self.body, self.on))]
+        ends = [r[i] + times(R[i], self.points[:, k]) for k, i in enumerate((self.body, self.on))]
         d = ends[1] - ends[0]
         return d, np.sqrt((d * d).sum(axis=-1))
 
@@ -64,12 +64,12 @@ class Springs:
         safe = np.where(length > 0.0, length, 1.0)
         tension = self.k * (1.0 - self.rest / safe * (length > 0.0))
         if self.damping.any():
-            speeds = [velocity[i] + turned(R[i], cross(omega[i], self.points[:, k]))
+            speeds = [velocity[i] + times(R[i], cross(omega[i], self.points[:, k]))
                       for k, i in enumerate((self.body, self.on))]
             tension = tension + self.damping * (d * (speeds[1] - speeds[0])).sum(axis=-1) / safe ** 2
         force, W = tension[:, None] * d, np.zeros((len(R), 6))
         for k, (i, f) in enumerate(((self.body, force), (self.on, -force))):
-            f = turned_back(R[i], f)
+            f = transpose_times(R[i], f)
             np.add.at(W, i, np.concatenate((cross(self.points[:, k], f), f), axis=-1))
         return W
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.screws.arrays import inverse_pose
+from screw_dynamics.screws.arrays import cross, inverse_pose, mass_moment_rotational, times, transpose_times
 
 from .bodies import Body, numbered, root_inverse
-from .constraints import JointConstraints, cross, turned, turned_back
+from .constraints import JointConstraints
 from .groups import ConfigurationGroup
 from .index_1 import WeightedConstraints, dependent_rows
 from .joint_springs import JointSpring, JointSprings
@@ -209,9 +209,7 @@ class MultibodySystem:
         ndarray (..., n, 6)
             Body-fixed twists.
         """
-        turned_linear = turned_back(poses[..., :3, :3], velocities[..., 3:])
-        linear = np.where(self.group.semidirect[:, None], velocities[..., 3:], turned_linear)
-        return np.concatenate((velocities[..., :3], linear), axis=-1)
+        return self._resolved(poses, np.array(velocities), back=True)
 
     def velocities(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
         """Return velocities in the groups' representations from body-fixed twists: the inverse of ``twists``.
@@ -228,9 +226,7 @@ class MultibodySystem:
         ndarray (..., n, 6)
             Velocities in the groups' representations.
         """
-        linear = np.where(self.group.semidirect[:, None], twists[..., 3:],
-                          turned(poses[..., :3, :3], twists[..., 3:]))
-        return np.concatenate((twists[..., :3], linear), axis=-1)
+        return self._resolved(poses, np.array(twists))
 
     def closed_velocities(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return the nearest velocities that satisfy the constraints, in one step.
@@ -334,7 +330,7 @@ class MultibodySystem:
     def _free(self, t, poses, velocities, world):
         """Return V' (n, 6) without joints, resolved in the body frames."""
         w, v = velocities[:, :3], velocities[:, 3:] * self._semidirect
-        a = turned_6(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, *world))
+        a = times(self._inverses, self._bias(w, v) + self._applied(t, poses, velocities, *world))
         a[:, 3:] += self.gravity @ world[0][:-1]
         return a
 
@@ -366,7 +362,7 @@ class MultibodySystem:
         """
         world = self._world(poses, velocities)
         missing = self._resolved(poses, accelerations, back=True) - self._free(t, poses, velocities, world)
-        return turned_6(self._roots, missing).ravel(), self.weighted.matrix(self.constraints.rates(*world))
+        return times(self._roots, missing).ravel(), self.weighted.matrix(self.constraints.rates(*world))
 
     def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Compute the total wrench of all joints on each body.
@@ -390,7 +386,7 @@ class MultibodySystem:
         [MT] (13).
         """
         a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
-        return turned_6(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
+        return times(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
 
     # ------------------------------------------------------------------------------------------------- measurements
     def residuals(self, poses: np.ndarray) -> np.ndarray:
@@ -485,7 +481,7 @@ class MultibodySystem:
             Kinetic energy in J.
         """
         V = self.twists(poses, velocities)
-        return float(0.5 * (V * turned_6(self.inertias, V)).sum())
+        return float(0.5 * (V * times(self.inertias, V)).sum())
 
     def potential_energy(self, poses: np.ndarray) -> float:
         """Compute the potential energy of gravity and of the springs.
@@ -502,9 +498,8 @@ class MultibodySystem:
             to it.
         """
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
-        M = self.inertias
-        moment = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)        # m d
-        weight = -(M[:, 5, 5, None] * r[:-1] + turned(R[:-1], moment)) @ self.gravity
+        mass, moment, _ = mass_moment_rotational(self.inertias)
+        weight = -(mass * r[:-1] + times(R[:-1], moment)) @ self.gravity
         return float(weight.sum()) + self._springs.energy(R, r) + self._joint_springs.energy(R, r)
 
     def energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
@@ -539,8 +534,8 @@ class MultibodySystem:
         ndarray (6,)
             Angular momentum about the origin in N m s, and linear momentum in N s, in the inertial frame.
         """
-        P = turned_6(self.inertias, self.twists(poses, velocities))
-        L, p = turned(poses[:, :3, :3], P[:, :3]), turned(poses[:, :3, :3], P[:, 3:])
+        P = times(self.inertias, self.twists(poses, velocities))
+        L, p = times(poses[:, :3, :3], P[:, :3]), times(poses[:, :3, :3], P[:, 3:])
         return np.concatenate(((L + cross(poses[:, :3, 3], p)).sum(axis=0), p.sum(axis=0)))
 
     def applied_parts(self, t: float, poses: np.ndarray, velocities: np.ndarray
@@ -581,12 +576,12 @@ class MultibodySystem:
         r[:n], omega[:n], speed[:n] = poses[:, :3, 3], velocities[:, :3], velocities[:, 3:]
         if self.group.direct.size < n:
             semidirect = self.group.semidirect
-            speed[:n][semidirect] = turned(R[:n][semidirect], velocities[semidirect, 3:])
+            speed[:n][semidirect] = times(R[:n][semidirect], velocities[semidirect, 3:])
         return R, r, omega, speed
 
     def _bias(self, w, v):
         """Return ad_V^T M V, (20)."""
-        P = turned_6(self.inertias, np.concatenate((w, v), axis=1))
+        P = times(self.inertias, np.concatenate((w, v), axis=1))
         L, p = P[:, :3], P[:, 3:]
         return np.concatenate((cross(L, w) + cross(p, v), cross(p, w)), axis=1)
 
@@ -628,12 +623,12 @@ class MultibodySystem:
         return (rates.of_body * total[of.body] + rates.of_other * total[of.on]).sum(axis=1) + rates.drift
 
     def _resolved(self, poses, a, back=False):
-        """Transform twists (n, 6) in body frames: for mixed bodies the linear part is resolved in the inertial frame.
-        back: True for the inverse."""
+        """Transform twists (..., n, 6) in body frames: for mixed bodies the linear part is resolved in the inertial
+        frame. back: True for the inverse."""
         direct = self.group.direct
         if direct.size:
             a = a.copy()
-            a[direct, 3:] = (turned_back if back else turned)(poses[direct, :3, :3], a[direct, 3:])
+            a[..., direct, 3:] = (transpose_times if back else times)(poses[..., direct, :3, :3], a[..., direct, 3:])
         return a
 
     def _frames(self, joint):
@@ -649,11 +644,6 @@ class MultibodySystem:
             if max(errors) > ASSEMBLED:
                 raise ValueError(f"joint {name!r} is not closed in the initial poses: {errors[0]:.3g} m and "
                                  f"{errors[1]:.3g} of orientation; give poses that fit, or no frame_on")
-
-
-def turned_6(matrices: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return products of (n, 6, 6) and (n, 6)."""
-    return (matrices @ V[..., None])[..., 0]
 
 
 def _with_ground(of_bodies, of_ground):

@@ -19,9 +19,10 @@ from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm
-from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.taylor import Series, Tape
 from screw_dynamics.robot import Robot
+
+from .. import configuration_rates
 
 Coefficient = Callable[[int, list[np.ndarray]], ArrayLike]      # of order k (..., n), from results of orders below k
 
@@ -143,12 +144,12 @@ def _taylor(robot: Robot, entry: CompiledAlgorithm, q: np.ndarray, velocity: Coe
     tape, model = Tape(), robot.model
     numbers = [tape.variable(x) for x in np.moveaxis(q, -1, 0)]
     columns = [[tape.variable(x) for x in np.moveaxis(np.asarray(of(0, [])), -1, 0)] for of in (velocity, *inputs)]
-    rates = _rates(robot, numbers, columns[0])
+    qd = configuration_rates.rates(numbers, columns[0], list(zip(robot.joint_names, model.joint_kinds, strict=True)))
     out = (entry.on_groups if model.on_groups else entry).plain(
         model.links(robot.gravity), numbers, *columns[1:], pose_sources=model.pose_sources(robot.gravity))
     found = [_coefficient(out, 0, q.shape[:-1])]
     for k in range(1, orders):
-        for x, rate in zip(numbers, rates, strict=True):
+        for x, rate in zip(numbers, qd, strict=True):
             x.c.append(rate.c[k - 1] / k)
         for column, of in zip(columns, (velocity, *inputs), strict=True):
             for x, value in zip(column, np.moveaxis(np.asarray(of(k, found)), -1, 0), strict=True):
@@ -165,35 +166,3 @@ def _coefficient(out, k, lead):
         x: Any = out[index]
         result[(..., *index)] = x.c[k] if isinstance(x, Series) else x if k == 0 else 0.0
     return result
-
-
-def _rates(robot: Robot, q: list, v: list) -> list[Series]:
-    """Return the rates of the numbers of a configuration, [MT] (70), from velocities, joint by joint."""
-    rates: list = [None] * robot.nq
-    for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
-        x, u = q[robot.q_slices[name]], v[robot.v_slices[name]]
-        if kind == "planar":
-            s, c = sincos(x[2])
-            found = [c * u[1] - s * u[2], s * u[1] + c * u[2], u[0]]
-        elif kind in ("free", "spherical"):
-            found = [*(_turned(x[3:], u[3:]) if kind == "free" else ()), *_quaternion_rate(x[-4:], u[:3])]
-        else:
-            found = u
-        rates[robot.q_slices[name]] = found
-    return rates
-
-
-def _cross(a, b):
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-
-def _quaternion_rate(z, w):
-    """Return z (w, 0) / 2, for a quaternion x y z w and a body-fixed angular velocity."""
-    turned = [0.5 * (z[3] * wi + x) for wi, x in zip(w, _cross(z[:3], w), strict=True)]
-    return [*turned, -0.5 * (z[0] * w[0] + z[1] * w[1] + z[2] * w[2])]
-
-
-def _turned(z, v):
-    """Return R v = v + 2 z_w (z x v) + 2 z x (z x v), for a unit quaternion."""
-    t = [2.0 * x for x in _cross(z[:3], v)]
-    return [vi + z[3] * ti + x for vi, ti, x in zip(v, t, _cross(z[:3], t), strict=True)]

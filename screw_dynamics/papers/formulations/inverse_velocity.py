@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import checked, times
 
-from .newton_euler.screws import checked, times
 from .screw_derivatives.tree import selection
 from .system_jacobian import twist_map
 

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import ad, angular, checked, joined, linear, split, times, transpose_times
+from screw_dynamics.screws.groups import se3
 
 from . import newton_euler as bodies
-from .newton_euler.screws import Ad_dual, ad, angular, checked, joined, linear, split, times, transpose_times
 from .screw_derivatives import body_fixed, hybrid, spatial
 from .screw_derivatives.tree import motion, relative_Ad, scaled, selection, world_last
 
@@ -120,7 +121,7 @@ def drive_wrenches(robot: Robot, q: ArrayLike, efforts: ArrayLike, representatio
     D = scaled(along, efforts / np.where(square > 0.0, square, 1.0))                        # in the body frame
     C = robot.body_poses(q)
     if representation == "spatial":
-        return Ad_dual(C, D)
+        return se3.Ad_dual(C, D)
     torque, force = split(D)
     return joined(torque if representation in ("body", "mixed") else times(C[..., :3, :3], torque),
                   force if representation == "body" else times(C[..., :3, :3], force))

@@ -4,26 +4,10 @@ A screw has an axis of direction e through the point p, a pitch h along it, and 
 e), Chasles; a wrench is m (p x e + h e, e), Poinsot, with exchanged parts. A wrench in coordinates of a screw,
 `screw_of_wrench`, is transformed as twists are, and its power is the reciprocal product. Arrays are (..., 6) and (...,
 3), with a batch in the leading axes."""
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.screws.arrays import Ad_matrix
-
-from .newton_euler.screws import ad, checked, joined, split, times
-
-
-class ScrewAxis(NamedTuple):
-    """Magnitude (...), direction e (..., 3), point p (..., 3) of the axis nearest to the origin, and pitch h (...).
-
-    For a translation or a couple the pitch is inf, the magnitude that of the linear velocity or the torque, and p is 0.
-    For a zero screw e is also 0."""
-
-    magnitude: np.ndarray
-    direction: np.ndarray
-    point: np.ndarray
-    pitch: np.ndarray
+from screw_dynamics.screws.arrays import Ad_matrix, ScrewAxis, ad, checked, joined, screw_axis, split, times
 
 
 def twist(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0) -> np.ndarray:
@@ -41,13 +25,13 @@ def wrench(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0)
 def axis_of_twist(V: ArrayLike) -> ScrewAxis:
     """Return the axis of a twist (..., 6), about which the body rotates and along which it translates; h = omega . v /
     |omega|^2."""
-    return _axis(*split(*checked(V=(V, 6))))
+    return screw_axis(*checked(V=(V, 6)))
 
 
 def axis_of_wrench(W: ArrayLike) -> ScrewAxis:
     """Return the central axis of a wrench (..., 6), about which the torque is parallel to the force; h = t . f /
     |f|^2."""
-    return _axis(*reversed(split(*checked(W=(W, 6)))))
+    return screw_axis(screw_of_wrench(W))
 
 
 def screw_of_wrench(W: ArrayLike) -> np.ndarray:
@@ -80,13 +64,3 @@ def _parts(magnitude, e, p, h):
     finite = np.isfinite(h)
     moment = np.cross(p, e) + np.where(finite, h, 0.0) * e
     return m * np.where(finite, e, 0.0), m * np.where(finite, moment, e)
-
-
-def _axis(along, moment):
-    """Return the ScrewAxis from the part along the axis and the moment about the origin."""
-    turns = np.any(along != 0.0, axis=-1, keepdims=True)
-    e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
-    e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)
-    over = np.divide(1.0, size, out=np.zeros_like(size), where=turns)
-    pitch = np.where(turns, np.sum(e * moment, axis=-1, keepdims=True) * over, np.inf)
-    return ScrewAxis(size[..., 0], e, np.cross(e, moment) * over, pitch[..., 0])

@@ -13,25 +13,19 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks import one_of
-
-from .newton_euler import screws
-from .newton_euler.screws import checked, joined, split, times, transpose_times
+from screw_dynamics.screws.arrays import checked, joined, pose_matrix, split, tilde, times, transpose_times
 
 
 def direct_product(C: ArrayLike, D: ArrayLike) -> np.ndarray:
     """Return (R1 R2, r1 + r2) of poses (..., 4, 4), the product in SO(3) x R^3; [MK] remark 17."""
     C, D = checked(C=(C, 4, 4), D=(D, 4, 4))
-    pose = C @ D
-    pose[..., :3, 3] = C[..., :3, 3] + D[..., :3, 3]
-    return pose
+    return pose_matrix((C[..., :3, :3] @ D[..., :3, :3], C[..., :3, 3] + D[..., :3, 3]))
 
 
 def direct_inverse(C: ArrayLike) -> np.ndarray:
     """Return (R^T, -r) of poses (..., 4, 4), the inverse in SO(3) x R^3."""
     C, = checked(C=(C, 4, 4))
-    pose = screws.inverse(C)
-    pose[..., :3, 3] = -C[..., :3, 3]
-    return pose
+    return pose_matrix((np.swapaxes(C[..., :3, :3], -1, -2), -C[..., :3, 3]))
 
 
 def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
@@ -58,7 +52,7 @@ def pose_rate(C: ArrayLike, V: ArrayLike, representation: str) -> np.ndarray:
     one_of("representation", representation, REPRESENTATIONS)
     C, V = checked(C=(C, 4, 4), V=(V, 6))
     R, r, (w, v) = C[..., :3, :3], C[..., :3, 3], split(V)
-    w_tilde = np.swapaxes(np.cross(w[..., None, :], np.eye(3)), -1, -2)
+    w_tilde = tilde(w)
     if representation == "body":
         v = times(R, v)
     if representation == "spatial":

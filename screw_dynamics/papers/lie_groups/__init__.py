@@ -11,7 +11,7 @@
   geodesics       minimum-velocity curves                                                      [PK] (16)-(20)
   splines         minimum-acceleration curves, and splines through many elements               [PK] (21)-(23)
 
-Docs: docs/geometric_algorithms.md. May import screws, and papers.absolute_coordinates for Bernoulli numbers."""
+Docs: docs/geometric_algorithms.md. May import screws, and no package beside it."""
 from .baker_campbell_hausdorff import baker_campbell_hausdorff
 from .cayley import from_cayley, to_cayley
 from .curves import Curve, Motion

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-
-from ..absolute_coordinates.groups import bernoulli_numbers
+from screw_dynamics.screws.groups.lie_group import bernoulli_numbers
 
 Bracket = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

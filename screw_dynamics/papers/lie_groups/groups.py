@@ -12,11 +12,12 @@ from scipy.linalg import expm, logm
 from screw_dynamics import checks
 from screw_dynamics.screws.arrays import Ad_matrix, tilde
 from screw_dynamics.screws.groups import se3, so3
+from screw_dynamics.screws.groups.lie_group import LieGroup, exp_second_kind
 
 TOLERANCE = 1e-8        # of an element's residual in its group's equations, or of a matrix in its algebra
 
 
-class MatrixGroup:
+class MatrixGroup(LieGroup):
     """A group of real matrices (n, n), of dimension d.
 
     Parameters
@@ -97,42 +98,8 @@ class MatrixGroup:
         A = checks.real_numbers("A", A, self.size, self.size)
         return A.reshape(*A.shape[:-2], -1) @ self._coordinates.T
 
-    def bracket(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """Compute the Lie bracket [x, y].
-
-        Parameters
-        ----------
-        x, y : array_like (..., d)
-            Vectors of the algebra.
-
-        Returns
-        -------
-        ndarray (..., d)
-            Bracket: the vector of the commutator A B - B A of their matrices.
-
-        References
-        ----------
-        [PK] (2).
-        """
-        return (self.ad(x) @ np.asarray(y)[..., None])[..., 0]
-
     def ad(self, x: ArrayLike) -> np.ndarray:
-        """Return the matrices of the adjoint map of the algebra: y -> [x, y].
-
-        Parameters
-        ----------
-        x : array_like (..., d)
-            Vectors of the algebra.
-
-        Returns
-        -------
-        ndarray (..., d, d)
-            Matrices ad_x.
-
-        References
-        ----------
-        [PK] (6).
-        """
+        """Return the matrices ad_x (..., d, d) of the adjoint map of the algebra: y -> [x, y]; [PK] (2), (6)."""
         return np.swapaxes(np.tensordot(checks.real_numbers("x", x, self.dimension), self.structure, 1), -1, -2)
 
     # --------------------------------------------------------------------------------------------- group
@@ -177,21 +144,6 @@ class MatrixGroup:
             raise ValueError(f"{name} is not in {self.name}: it misses the group's equations by {off:.3g}")
         return X
 
-    def inverse(self, X: np.ndarray) -> np.ndarray:
-        """Return the inverses X^-1.
-
-        Parameters
-        ----------
-        X : array_like (..., n, n)
-            Elements of the group.
-
-        Returns
-        -------
-        ndarray (..., n, n)
-            Inverses.
-        """
-        return np.linalg.inv(X)
-
     def Ad(self, X: ArrayLike) -> np.ndarray:
         """Return the matrices of the adjoint map of the group: y -> X y X^-1.
 
@@ -213,22 +165,7 @@ class MatrixGroup:
         return np.swapaxes(self.projected(X @ self.basis @ np.linalg.inv(X)), -1, -2)
 
     def exp(self, x: ArrayLike) -> np.ndarray:
-        """Compute the exponential of vectors of the algebra.
-
-        Parameters
-        ----------
-        x : array_like (..., d)
-            Vectors: the canonical coordinates of the first kind, (9).
-
-        Returns
-        -------
-        ndarray (..., n, n)
-            Elements exp x.
-
-        References
-        ----------
-        [PK] (3), (9).
-        """
+        """Return exp x (..., n, n) of vectors x, their canonical coordinates of the first kind; [PK] (3), (9)."""
         return expm(self.hat(x))
 
     def exp_second_kind(self, x: ArrayLike) -> np.ndarray:
@@ -248,10 +185,7 @@ class MatrixGroup:
         ----------
         [PK] (10).
         """
-        x, X = checks.real_numbers("x", x, self.dimension), np.eye(self.size)
-        for k, e in enumerate(np.eye(self.dimension)):
-            X = X @ self.exp(x[..., k, None] * e)
-        return X
+        return exp_second_kind(self.exp, np.eye(self.dimension), checks.real_numbers("x", x, self.dimension))
 
     def log(self, X: ArrayLike) -> np.ndarray:
         """Compute the principal logarithm of an element.
@@ -291,11 +225,7 @@ class MatrixGroup:
 
 
 class _ClosedForm(MatrixGroup):
-    """SO(3) or SE(3), with batches and closed forms: the functions of the group in screws.groups."""
-
-    @property
-    def _functions(self):
-        return se3 if self.size == 4 else so3
+    """SO(3) or SE(3), with batches and closed forms: the functions of the group in screws.groups, so3 or se3."""
 
     def exp(self, x: ArrayLike) -> np.ndarray:
         """Return exp (..., n, n) of vectors (..., d)."""
@@ -305,9 +235,9 @@ class _ClosedForm(MatrixGroup):
         """Return log (..., d) of elements (..., n, n), with angles up to pi; at pi either of the two vectors."""
         return self._functions.log(self.element("X", X))
 
-    def dexp_inv(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def dexp_inv(self, x: ArrayLike, y: ArrayLike, order: int | None = None) -> np.ndarray:
         """Return dexp_x^-1 y (..., d)."""
-        return self._functions.dexp_inv(x, y)
+        return self._functions.dexp_inv(x, y) if order is None else super().dexp_inv(x, y, order)
 
     def inverse(self, X: np.ndarray) -> np.ndarray:
         """Return X^-1 (..., n, n)."""
@@ -317,6 +247,10 @@ class _ClosedForm(MatrixGroup):
         """Return the matrices (..., d, d) of y -> X y X^-1."""
         X = checks.real_numbers("X", X, self.size, self.size)
         return Ad_matrix(X) if self.size == 4 else X.astype(float)
+
+    @property
+    def _functions(self):
+        return se3 if self.size == 4 else so3
 
 
 # ------------------------------------------------------------------------------------------------- groups

@@ -6,6 +6,8 @@ with cubic splines: for the position p, R^T p'' is the linear part of the covari
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from screw_dynamics.screws.arrays import pose_matrix
+
 from .curves import Curve, Motion
 from .groups import SE3
 
@@ -34,6 +36,5 @@ class SplitCurve(Curve):
     def _motion(self, t):
         R, omega, alpha = self.rotation._motion(t)
         v, a = ((self.position(t, order)[:, None] @ R)[:, 0] for order in (1, 2))             # R^T p', R^T p''
-        X = np.tile(np.eye(4), (len(t), 1, 1))
-        X[:, :3, :3], X[:, :3, 3] = R, self.position(t)
+        X = pose_matrix((R, self.position(t)))
         return Motion(X, np.hstack((omega, v)), np.hstack((alpha, a - np.cross(omega, v))))

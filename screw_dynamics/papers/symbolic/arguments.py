@@ -11,7 +11,7 @@ from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
 
-from .configuration import by_joint
+from ..configuration_rates import by_joint
 from .exact import simple
 from .parameters import symbol
 from .scalar import Scalar, each_number

@@ -22,10 +22,10 @@ from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
 
+from ..configuration_rates import quaternions, rates
 from . import parameters as given
 from . import printing
 from .arguments import checked_bodies, gravity_vector, link_of, parallel_families, state_symbols
-from .configuration import quaternions, rates
 from .exact import TOLERANCE
 from .polynomials import Polynomials
 from .scalar import Expressions, Scalar, each_number

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.model.configuration_space import rotated
 from screw_dynamics.model.floating_base import FloatingBase
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.searches import InverseKinematicsResult
@@ -23,9 +22,7 @@ MOST_ATTEMPTS = 1000
 
 def matrix(numbers: np.ndarray) -> np.ndarray:
     """Return the pose matrix (4, 4) of x y z, quaternion x y z w (7,)."""
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotated(numbers[3:], np.eye(3)).T, numbers[:3]
-    return pose
+    return arrays.pose_matrix((arrays.rotation_matrix(numbers[3:]), numbers[:3]))
 
 
 def arguments(robot: Robot, request: Any, link: Callable[[str, str], str], base: FloatingBase | None,

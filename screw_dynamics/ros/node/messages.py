@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Accel, Inertia, Point, Pose, Quaternion, Twist, Vector3, Wrench
 from numpy.typing import ArrayLike
 
-from screw_dynamics.model.configuration_space import quaternion
+from screw_dynamics.screws.arrays import quaternion
 
 from ..timing import SECOND
 

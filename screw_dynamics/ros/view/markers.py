@@ -9,8 +9,8 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from screw_dynamics.model.model import Model
+from screw_dynamics.screws import arrays
 from screw_dynamics.viewer import glyphs
-from screw_dynamics.viewer.glyphs import Axis
 
 COLORS = {"turns": (0.09, 0.41, 0.74), "slides": (0.89, 0.47, 0.07), "helical": (0.55, 0.24, 0.67)}
 EFFORT, CENTER = (0.84, 0.15, 0.16), (0.96, 0.75, 0.08)
@@ -25,9 +25,9 @@ def fixed_markers(model: Model, length: float, prefix: str = "") -> MarkerArray:
     markers = [Marker(action=Marker.DELETEALL)]
     masses, centers = glyphs.centers(model)
     for i, X in enumerate(model.screws_body):
-        frame, axis = prefix + model.body_names[i], glyphs.axis_of(X)
+        frame, axis = prefix + model.body_names[i], arrays.screw_axis(X)
         for k, marker in enumerate(_screw(axis, length)):
-            markers.append(_placed(marker, frame, "joint_screws", 3 * i + k, COLORS[axis.kind]))
+            markers.append(_placed(marker, frame, "joint_screws", 3 * i + k, COLORS[glyphs.kind_of(axis)]))
         if masses[i] > 0.0:
             radius = 0.1 * length * (0.4 + 0.6 * (masses[i] / masses.max()) ** (1 / 3))
             sphere = Marker(type=Marker.SPHERE, scale=_vector(np.full(3, 2.0 * radius)))
@@ -47,7 +47,7 @@ def effort_markers(model: Model, efforts: np.ndarray, length: float, prefix: str
     for i, X in enumerate(model.screws_body):
         k = int(model.coordinates[i])
         if model.joint_names[k] == model.body_joints[i]:    # not for mimic joints
-            axis = glyphs.axis_of(X)
+            axis = arrays.screw_axis(X)
             way = float(np.clip(shares[k], -1.5, 1.5)) * length
             arrow = _arrow(axis.point, axis.point + way * axis.direction, 0.08 * length)
             arrow.action = Marker.ADD if abs(way) > 1e-3 * length else Marker.DELETE
@@ -55,16 +55,16 @@ def effort_markers(model: Model, efforts: np.ndarray, length: float, prefix: str
     return MarkerArray(markers=markers)
 
 
-def _screw(axis: Axis, length: float) -> Iterator[Marker]:
+def _screw(axis: arrays.ScrewAxis, length: float) -> Iterator[Marker]:
     tip = axis.point + length * axis.direction
     yield _arrow(axis.point - 0.3 * length * axis.direction, tip, 0.045 * length)
-    if axis.kind == "slides":
+    if (kind := glyphs.kind_of(axis)) == "slides":
         yield _arrow(tip, axis.point, 0.045 * length)
         return
-    turns, pitch = TURNS[axis.kind]
+    turns, pitch = TURNS[kind]
     angle = np.linspace(0.0, 2.0 * np.pi * turns, int(24 * turns) + 1)
     local = np.stack([0.17 * np.cos(angle), 0.17 * np.sin(angle), 0.5 + (angle / 2.0 / np.pi - turns / 2.0) * pitch], 1)
-    C = glyphs.along(axis.direction, axis.point)
+    C = arrays.pose_along(axis.direction, axis.point)
     points = length * local @ C[:3, :3].T + C[:3, 3]
     yield Marker(type=Marker.LINE_STRIP, points=[_point(p) for p in points], scale=Vector3(x=0.03 * length))
 

@@ -18,8 +18,8 @@ from screw_dynamics.papers.absolute_coordinates import (
     simulate,
     simulate_in,
 )
-from screw_dynamics.papers.absolute_coordinates.groups import bernoulli_numbers
 from screw_dynamics.papers.absolute_coordinates.integrators import HEUN, munthe_kaas
+from screw_dynamics.screws.groups.lie_group import bernoulli_numbers
 from support import matrices
 from support.polyhedra import at
 from support.random_trees import random_body, random_pose

@@ -4,8 +4,8 @@ import pytest
 from scipy.linalg import expm
 
 from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, ConfigurationGroup
-from screw_dynamics.papers.absolute_coordinates.groups import bernoulli_numbers
 from screw_dynamics.screws.groups import se3, so3
+from screw_dynamics.screws.groups.lie_group import bernoulli_numbers
 from support import matrices
 
 GROUP = ConfigurationGroup([SEMIDIRECT, DIRECT, SEMIDIRECT])

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.papers.formulations.newton_euler import any_frame, body_fixed, hybrid, mixed, screws, spatial
+from screw_dynamics.papers.formulations.newton_euler import any_frame, body_fixed, hybrid, mixed, spatial
 from support import matrices
 from support.matrices import error, hat
 from support.random_trees import random_body, random_pose
@@ -204,7 +204,7 @@ def test_inertia_from_the_center_of_mass(seed):
 # ------------------------------------------------------------------------------------------------- any frame
 def twist_in(F, motion, t=0.0):
     """The body's twist in a moving frame."""
-    return screws.Ad_inv(F(t), motion.twist("spatial", t))
+    return any_frame.represented(motion.twist("spatial", t), F(t))
 
 
 @SEEDS

@@ -7,7 +7,6 @@ import screw_dynamics as sd
 from screw_dynamics.papers.formulations import recursions
 from screw_dynamics.papers.formulations.closed_form import euler_jourdain
 from screw_dynamics.papers.formulations.newton_euler import any_frame
-from screw_dynamics.papers.formulations.newton_euler.screws import Ad_inv
 from screw_dynamics.papers.formulations.screw_derivatives import body_fixed, hybrid, spatial
 from support.matrices import error
 from support.pinocchio_oracle import oracle_of_parts
@@ -50,7 +49,7 @@ def test_65_69_72_to_74_are_the_same_accelerations(case, representation, equatio
     _, found, accelerations = recursions.forward_kinematics(robot, *state, representation, equation)
     g = np.broadcast_to(np.r_[0.0, 0.0, 0.0, robot.gravity], Vd.shape)
     if representation == "body":
-        g = Ad_inv(robot.body_poses(state[0]), g)
+        g = sd.se3.Ad_inv(robot.body_poses(state[0]), g)
     assert error(found, V) < BOUND and error(accelerations, Vd - g) < BOUND
     tau = recursions.inverse_dynamics(robot, *state, None, representation, equation)
     assert error(tau, robot.inverse_dynamics(*state)) < BOUND

@@ -4,9 +4,9 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.papers.formulations.newton_euler.screws import ad
 from screw_dynamics.papers.formulations.screw_derivatives import any_order, body_fixed, spatial
 from screw_dynamics.papers.formulations.screw_derivatives.any_order import FORMS
+from screw_dynamics.screws.arrays import ad
 from support.infinitesimals import mixed_derivative
 from support.pinocchio_oracle import ANGULAR_FIRST, oracle_of_parts
 from support.screw_derivative_cases import CASES, Case, assert_close

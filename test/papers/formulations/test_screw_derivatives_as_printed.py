@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.papers.formulations.newton_euler.screws import ad, angular, linear
 from screw_dynamics.papers.formulations.screw_derivatives import body_fixed, hybrid, mixed, spatial
 from screw_dynamics.papers.formulations.screw_derivatives.tree import columns, support
+from screw_dynamics.screws.arrays import ad, angular, linear
 from support.infinitesimals import mixed_derivative
 from support.matrices import hat
 from support.plain import plain, target_of

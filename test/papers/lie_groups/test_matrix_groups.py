@@ -1,10 +1,12 @@
 """Matrix groups: SciPy's exponential and logarithm, the defining equations, [PK] (2) to (13)."""
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm, expm_frechet
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics.papers import lie_groups as lg
+from screw_dynamics.papers.absolute_coordinates.integrators import TABLEAUS, commutator_free, munthe_kaas
 from screw_dynamics.screws.groups import se3, so3
 
 GROUPS = [lg.SO3, lg.SE3, lg.general_linear(3), lg.special_linear(2), lg.special_linear(3), lg.special_orthogonal(2),
@@ -90,6 +92,32 @@ def test_9_10_coordinates_of_both_kinds(rng):
     product = expm(y[0] * group.basis[0]) @ expm(y[1] * group.basis[1]) @ expm(y[2] * group.basis[2])
     assert np.abs(group.exp_second_kind(y) - product).max() < 1e-14
     assert np.abs(lg.SO3.exp(x[0]) - Rotation.from_rotvec(x[0]).as_matrix()).max() < 1e-15
+
+
+@named(GROUPS)
+def test_dexp_is_the_right_differential_of_exp_and_dexp_inv_undoes_it(group, rng):
+    """By SciPy's derivative of the exponential; and the truncated series, by the even Bernoulli numbers."""
+    x, dx = 0.3 * rng.normal(size=(2, group.dimension))
+    X, dX = expm_frechet(group.hat(x), group.hat(dx))
+    found = group.dexp(x, dx)
+    assert np.abs(group.hat(found) - dX @ np.linalg.inv(X)).max() < 1e-13
+    assert np.abs(group.dexp_inv(x, found) - dx).max() < 1e-13
+    assert np.abs(group.dexp_inv(x, found, 24) - dx).max() < 1e-9
+
+
+@pytest.mark.parametrize("group", [lg.SO3, lg.SE3, lg.special_orthogonal(4)], ids=repr)
+def test_integrators_take_any_matrix_group(group):
+    """X' = X V^ with V' = a, in one step of half and of full length: the error is of order 5, as by the series."""
+    V, a = np.random.default_rng(1).normal(size=(2, group.dimension))
+    X, one = group.exp(0.3 * a), np.eye(group.size).ravel()
+    errors = []
+    for h in (0.1, 0.05):
+        step = munthe_kaas(TABLEAUS["rk4"], group, lambda t, g, V: a, 0.0, h, X, V)
+        exact = solve_ivp(lambda t, y: (y.reshape(X.shape) @ group.hat(V + t * a)).ravel(), (0.0, h), one, rtol=1e-12,
+                          atol=1e-14).y[:, -1].reshape(X.shape)
+        errors.append(np.abs(step.poses - X @ exact).max())
+        assert np.abs(step.poses - commutator_free(group, lambda t, g, V: a, 0.0, h, X, V).poses).max() < 1e-5
+    assert 16.0 < errors[0] / errors[1] < 64.0
 
 
 @pytest.mark.parametrize(("group", "functions"), [(lg.SO3, so3), (lg.SE3, se3)], ids=repr)

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import checked, mass_moment_rotational, tilde, times
 
-from ..newton_euler.screws import checked, mass_moment_rotational, times
 from ..screw_derivatives.any_order import FORMS
 from ..screw_derivatives.tree import same_joint, selection
 from ..system_jacobian import twist_map
@@ -52,8 +51,8 @@ def binet_gyration(M: np.ndarray, w: np.ndarray) -> np.ndarray:
     is (..., 3)."""
     m, h, Theta = mass_moment_rotational(M)
     B = np.trace(Theta, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - Theta
-    w_tilde, h_tilde = arrays.tilde(w), arrays.tilde(h)
-    return np.block([[arrays.tilde(times(B, w)), h_tilde @ w_tilde], [-w_tilde @ h_tilde, m[..., None] * w_tilde]])
+    w_tilde, h_tilde = tilde(w), tilde(h)
+    return np.block([[tilde(times(B, w)), h_tilde @ w_tilde], [-w_tilde @ h_tilde, m[..., None] * w_tilde]])
 
 
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: str = "body") -> np.ndarray:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import checked, transpose_times
+from screw_dynamics.screws.groups import se3
 
 from .. import newton_euler as bodies
 from ..geometric_jacobian import joint_screws
-from ..newton_euler.screws import Ad_inv, checked, transpose_times
 from ..recursions import drive_wrenches
 from ..screw_derivatives import body_fixed, hybrid, mixed, spatial
 from ..system_jacobian import twist_map
@@ -85,4 +86,4 @@ def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     gravity."""
     V, Vd = QUANTITIES[representation].twist_derivatives(robot, q, qd, qdd)
     g = np.r_[0.0, 0.0, 0.0, robot.gravity]
-    return V, Vd - (Ad_inv(robot.body_poses(q), g) if representation == "body" else g)
+    return V, Vd - (se3.Ad_inv(robot.body_poses(q), g) if representation == "body" else g)

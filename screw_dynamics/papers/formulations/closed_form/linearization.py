@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import ad_dual_matrix, ad_matrix, checked
 
-from ..newton_euler.screws import ad_dual, ad_matrix, checked
 from .euler_jourdain import needed_wrenches, twists
 from .lagrange import Factors, diagonal, factors, transpose
 
@@ -41,8 +41,8 @@ def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
     V, Vd = twists(robot, q, qd, qdd, "body")
     W = _column(needed_wrenches(robot, q, qd, qdd))
     U, slip = A @ b @ X, b @ X - a @ J
-    c, h, w = (diagonal(x) for x in (ad_matrix(_of_parents(given, V, Vd)), _H(_rows(M @ _column(V))),
-                                     _H(_rows(transpose(A) @ W))))
+    c, h, w = (diagonal(x) for x in (ad_matrix(_of_parents(given, V, Vd)), ad_dual_matrix(_rows(M @ _column(V))),
+                                     ad_dual_matrix(_rows(transpose(A) @ W))))
     of_twists = transpose(b) @ M + h
     D = transpose(J) @ (M @ A @ slip - of_twists @ J)
     K = transpose(J) @ (M @ A @ (c @ X - a @ U) - of_twists @ U - w @ X)
@@ -63,11 +63,6 @@ def _of_parents(given: Factors, V, Vd):
     """Return V' + [X q', V] (..., b, 6): V' without the contribution of each body's joint, except the part along its
     screw."""
     return Vd + _rows(given.a @ _column(V))
-
-
-def _H(P):
-    """Return H(P) (..., 6, 6), with H(P) V = ad_V^T P, for momenta or wrenches P (..., 6)."""
-    return transpose(ad_dual(np.eye(6), P[..., None, :]))
 
 
 def _column(V):

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import without_armature
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix, ad, checked, times
 
 from .. import screw_derivatives
 from ..newton_euler import spatial
-from ..newton_euler.screws import ad, checked, times
 from ..screw_derivatives.tree import same_joint, selection, support
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.checks import coordinates_alone, count, one_of, positive
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import checked
 
-from ..newton_euler.screws import checked
 from .momentum import phase_space_rate
 
 WEIGHTS = {2: (1.0,), 4: (1 / (2 - 2 ** (1 / 3)), -(2 ** (1 / 3)) / (2 - 2 ** (1 / 3)), 1 / (2 - 2 ** (1 / 3)))}

@@ -3,9 +3,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along, screw_axis, times
+from screw_dynamics.screws.groups import se3
 
-from ..newton_euler.screws import Ad_inv, inverse, split, times
 from .descriptions import BodyFixed, JointFrames, ParentFixed, Spatial
 from .tree import along_branches, of_parents, tree_of
 
@@ -34,7 +34,7 @@ def joint_frames(robot: Robot, on_body: ArrayLike | None = None) -> JointFrames:
 
 def body_fixed_of_joint_frames(frames: JointFrames) -> BodyFixed:
     """Return the BodyFixed description with B_i = S_(i,i-1) S_(i,i)^-1 and X_i = Ad_S(i,i) Z_i; [MK] (4), (5)."""
-    return BodyFixed(frames.tree, frames.on_parent @ inverse(frames.on_body),
+    return BodyFixed(frames.tree, frames.on_parent @ inverse_pose(frames.on_body),
                      times(Ad_matrix(frames.on_body), frames.screws))
 
 
@@ -45,7 +45,7 @@ def joint_frames_of_body_fixed(bodies: BodyFixed, on_body: ArrayLike | None = No
     S = usual_joint_frames(bodies.screws) if on_body is None else np.asarray(on_body, dtype=float)
     if S.shape != bodies.relative_poses.shape:
         raise ValueError(f"on_body has the shape {S.shape}, not {bodies.relative_poses.shape}")
-    return JointFrames(bodies.tree, bodies.relative_poses @ S, S, Ad_inv(S, bodies.screws))
+    return JointFrames(bodies.tree, bodies.relative_poses @ S, S, se3.Ad_inv(S, bodies.screws))
 
 
 def parent_fixed_of_body_fixed(bodies: BodyFixed) -> ParentFixed:
@@ -55,7 +55,7 @@ def parent_fixed_of_body_fixed(bodies: BodyFixed) -> ParentFixed:
 
 def body_fixed_of_parent_fixed(parents: ParentFixed) -> BodyFixed:
     """Return the BodyFixed description with X_i = Ad_B(i)^-1 X-bar_i; [MK] (7)."""
-    return BodyFixed(parents.tree, parents.relative_poses, Ad_inv(parents.relative_poses, parents.screws))
+    return BodyFixed(parents.tree, parents.relative_poses, se3.Ad_inv(parents.relative_poses, parents.screws))
 
 
 def spatial_of_body_fixed(bodies: BodyFixed) -> Spatial:
@@ -67,7 +67,7 @@ def spatial_of_body_fixed(bodies: BodyFixed) -> Spatial:
 def body_fixed_of_spatial(world: Spatial) -> BodyFixed:
     """Return the BodyFixed description with B_i = A_lambda(i)^-1 A_i and X_i = Ad_A(i)^-1 Y_i; [MK] (11), (12)."""
     A = world.reference_poses
-    return BodyFixed(world.tree, inverse(of_parents(world.tree, A)) @ A, Ad_inv(A, world.screws))
+    return BodyFixed(world.tree, inverse_pose(of_parents(world.tree, A)) @ A, se3.Ad_inv(A, world.screws))
 
 
 def usual_joint_frames(screws: ArrayLike) -> np.ndarray:
@@ -75,15 +75,6 @@ def usual_joint_frames(screws: ArrayLike) -> np.ndarray:
 
     The origin is the point nearest to the body's. The joint screw is then (0, 0, 1 - s, 0, 0, s + h (1 - s)), s = 1 for
     prismatic joints and 0 else; [MK], before remark 2."""
-    angular, linear = split(np.asarray(screws, dtype=float))
-    rotates = np.any(angular != 0.0, axis=-1, keepdims=True)
-    direction = np.where(rotates, angular, linear)
-    size = np.linalg.norm(direction, axis=-1, keepdims=True)
-    e = np.where(size > 0.0, direction, (0.0, 0.0, 1.0)) / np.where(size > 0.0, size, 1.0)    # 0: follows 0 times
-    x = np.cross(np.eye(3)[np.argmin(np.abs(e), axis=-1)], e)                   # any direction normal to the axis
-    x /= np.linalg.norm(x, axis=-1, keepdims=True)
-    S = np.zeros((*e.shape[:-1], 4, 4))
-    S[..., :3, :3] = np.stack([x, np.cross(e, x), e], axis=-1)
-    S[..., :3, 3] = np.where(rotates, np.cross(e, linear) / np.where(rotates, size, 1.0), 0.0)
-    S[..., 3, 3] = 1.0
-    return S
+    axis = screw_axis(np.asarray(screws, dtype=float))
+    follows = axis.magnitude[..., None] > 0.0                                               # not 0 times another joint
+    return pose_along(np.where(follows, axis.direction, (0.0, 0.0, 1.0)), axis.point)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..newton_euler.screws import inverse
+from screw_dynamics.screws.arrays import inverse_pose
+
 from .tree import Tree, along_branches, motions
 
 
@@ -18,7 +19,8 @@ class JointFrames(NamedTuple):
 
     def poses(self, q: ArrayLike) -> np.ndarray:
         """Return C_i (..., b, 4, 4) at q (..., n): C_i = C_lambda(i) S_(i,i-1) exp(Z_i q_i) S_(i,i)^-1; [MK] (3)."""
-        return along_branches(self.tree, self.on_parent @ motions(self.tree, self.screws, q) @ inverse(self.on_body))
+        return along_branches(
+            self.tree, self.on_parent @ motions(self.tree, self.screws, q) @ inverse_pose(self.on_body))
 
 
 class BodyFixed(NamedTuple):

@@ -9,10 +9,8 @@ singularity for rotations by less than 2 pi."""
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.screws.arrays import Ad_matrix
-from screw_dynamics.screws.groups import se3
-
-from ..newton_euler.screws import checked, inverse
+from screw_dynamics.screws.arrays import checked
+from screw_dynamics.screws.groups import lie_group, se3
 
 OUTSIDE = 1e-9          # tolerance of a pose's screw outside of the joint's screws, relative to 1 + its size
 
@@ -25,11 +23,7 @@ def first_kind(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 def second_kind(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
     """Return D (..., 4, 4) = exp(Z_1 q_1) ... exp(Z_k q_k) for screws Z (k, 6) and q (..., k); [MK] remark 4."""
-    Z, q = _joint(screws, q)
-    D = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    for i, X in enumerate(Z):
-        D = D @ se3.exp(X * q[..., i, None])
-    return D
+    return lie_group.exp_second_kind(se3.exp, *_joint(screws, q))
 
 
 def first_kind_jacobian(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
@@ -42,12 +36,7 @@ def first_kind_jacobian(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 def second_kind_jacobian(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
     """Return J (..., 6, k), with J q' the body-fixed twist of the joint: column i is Z_i, moved by the factors after
     it."""
-    Z, q = _joint(screws, q)
-    J, after = np.empty((*q.shape[:-1], 6, len(Z))), np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    for i in range(len(Z) - 1, -1, -1):
-        J[..., i] = Ad_matrix(inverse(after)) @ Z[i]
-        after = se3.exp(Z[i] * q[..., i, None]) @ after
-    return J
+    return lie_group.second_kind_jacobian(*_joint(screws, q))
 
 
 def first_of_second(screws: ArrayLike, q: ArrayLike) -> np.ndarray:

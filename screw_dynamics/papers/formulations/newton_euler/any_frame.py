@@ -9,26 +9,26 @@ Measuring in frame j and resolving in frame k means to use the frame at the orig
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import screws
-from .screws import ad, ad_dual, angular, checked, joined, times, transpose_times
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import ad, ad_dual, angular, checked, joined, times, transpose_times
 
 
 def represented(X: ArrayLike, F: ArrayLike) -> np.ndarray:
     """Return the twist (..., 6) in the frame F of a spatial twist X: Ad_F^-1 X."""
     X, F = checked(X=(X, 6), F=(F, 4, 4))
-    return screws.Ad_inv(F, X)
+    return times(arrays.Ad_matrix(arrays.inverse_pose(F)), X)
 
 
 def represented_wrench(W: ArrayLike, F: ArrayLike) -> np.ndarray:
     """Return the wrench (..., 6) in the frame F of a spatial wrench or momentum W: Ad_F^T W; [MD] (59)."""
     W, F = checked(W=(W, 6), F=(F, 4, 4))
-    return screws.Ad_dual(screws.inverse(F), W)
+    return transpose_times(arrays.Ad_matrix(F), W)
 
 
 def inertia(M: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:
     """Return Ad_F^T M^s Ad_F, (..., 6, 6); [MD] (61), and (64) for a frame from `measured_and_resolved`."""
     M, C, F = checked(M=(M, 6, 6), C=(C, 4, 4), F=(F, 4, 4))
-    return screws.moved(screws.inverse(F) @ C, M)
+    return arrays.transformed_inertia(arrays.inverse_pose(F) @ C, M)
 
 
 def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:

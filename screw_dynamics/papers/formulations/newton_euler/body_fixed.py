@@ -2,8 +2,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import screws
-from .screws import ad_dual, checked, joined, relative_acceleration, split, times
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import ad_dual, checked, joined, split, times
 
 
 def momentum(M: ArrayLike, V: ArrayLike) -> np.ndarray:
@@ -28,7 +28,7 @@ def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarra
     """Return W^b with torque and force computed separately; [MD] (42), (43), and (45), (46) at the center of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     (w, v), (wd, vd) = split(V), split(Vd)
-    m, h, Theta = screws.mass_moment_rotational(M)
+    m, h, Theta = arrays.mass_moment_rotational(M)
     a = vd + np.cross(w, v)                                              # the acceleration of the frame's origin
     torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a)
     return joined(torque, m * a + relative_acceleration(w, wd, h))
@@ -40,10 +40,13 @@ def at_center_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
     [MD] (39), (40). The axes stay the same. Raises ValueError if a mass is 0."""
     M, = checked(M=(M, 6, 6))
-    m, h, _ = screws.mass_moment_rotational(M)
+    m, h, _ = arrays.mass_moment_rotational(M)
     if not np.all(m):
         raise ValueError(f"a body of mass 0 has no center of mass: masses {np.squeeze(m, -1).tolist()}")
     d = h / m
-    shift = np.zeros((*d.shape[:-1], 4, 4)) + np.eye(4)
-    shift[..., :3, 3] = -d
-    return screws.moved(shift, M), d
+    return arrays.transformed_inertia(arrays.pose_matrix((np.eye(3), -d)), M), d
+
+
+def relative_acceleration(w: np.ndarray, wd: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return S x, S = w'~ + w~ w~: the acceleration of a point x of the body relative to the frame's origin."""
+    return np.cross(wd, x) + np.cross(w, np.cross(w, x))

@@ -2,20 +2,22 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import screws
-from .screws import ad, angular, checked, joined, split, times
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import ad, angular, checked, joined, split, times
+
+from .body_fixed import relative_acceleration
 
 
 def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Return M^h = Ad_R^-T M Ad_R^-1, (..., 6, 6); [MD] (47), (51)."""
     M, C = checked(M=(M, 6, 6), C=(C, 4, 4))
-    return screws.moved(screws.rotation(C), M)
+    return arrays.transformed_inertia(arrays.pose_matrix((C[..., :3, :3], np.zeros(3))), M)
 
 
 def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Return the derivative of M^h, ad_w M^h - M^h ad_w, where w denotes (w, 0); [MD] before (48)."""
     V, = checked(V=(V, 6))
-    Mh, ad_w = inertia(M, C), screws.ad_matrix(angular(V))
+    Mh, ad_w = inertia(M, C), arrays.ad_matrix(angular(V))
     return ad_w @ Mh - Mh @ ad_w
 
 
@@ -44,6 +46,6 @@ def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike
     where they decouple."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     w, (wd, a) = V[..., :3], split(Vd)
-    m, h, Theta = screws.mass_moment_rotational(inertia(M, C))
+    m, h, Theta = arrays.mass_moment_rotational(inertia(M, C))
     torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, a)
-    return joined(torque, m * a + screws.relative_acceleration(w, wd, h))
+    return joined(torque, m * a + relative_acceleration(w, wd, h))

@@ -4,8 +4,10 @@ V^m = (w^b, r'), wrenches W^m = (t^b, f^s), with the torque about the body's ori
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import screws
-from .screws import checked, joined, split, times, transpose_times
+from screw_dynamics.screws import arrays
+from screw_dynamics.screws.arrays import checked, joined, split, times, transpose_times
+
+from .body_fixed import relative_acceleration
 
 
 def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
@@ -35,6 +37,6 @@ def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarra
     """Return W^m = (t^b, f^s); [MD] (56), (57), and (58) at the center of mass."""
     M, V, Vd, C = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6), C=(C, 4, 4))
     w, (wd, a), R = V[..., :3], split(Vd), C[..., :3, :3]
-    m, h, Theta = screws.mass_moment_rotational(M)
+    m, h, Theta = arrays.mass_moment_rotational(M)
     torque = times(Theta, wd) + np.cross(w, times(Theta, w)) + np.cross(h, transpose_times(R, a))
-    return joined(torque, m * a + times(R, screws.relative_acceleration(w, wd, h)))
+    return joined(torque, m * a + times(R, relative_acceleration(w, wd, h)))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import ad, ad_matrix, checked, times
 
-from ..newton_euler.screws import ad, ad_matrix, checked, times
 from .tree import columns, combined, leibniz, motion, relative_Ad, scaled, selection, support, world_last
 
 

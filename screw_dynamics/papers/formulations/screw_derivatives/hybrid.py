@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import ad, angular, joined, linear, times
 
-from ..newton_euler.screws import ad, angular, joined, linear, times
 from .tree import columns, combined, leibniz, lever, motion, scaled, support, world_last
 
 

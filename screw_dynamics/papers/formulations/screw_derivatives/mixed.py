@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
+from screw_dynamics.screws.arrays import joined
 
-from ..newton_euler.screws import joined
 from . import body_fixed, hybrid
 
 

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.screws.arrays import Ad_matrix, ad, times
 
-from ..newton_euler.screws import ad, times
 from .tree import columns, leibniz, motion, scaled, support, world_last
 
 

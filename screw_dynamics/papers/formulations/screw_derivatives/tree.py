@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.screws.arrays import Ad_matrix
-
-from ..newton_euler.screws import inverse, joined
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, joined
 
 
 def support(model: Model) -> np.ndarray:
@@ -60,7 +58,7 @@ def combined(J: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 def relative_Ad(C: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Return Ad_(C^-1 D) (..., 6, 6) for poses C and D (..., 4, 4)."""
-    return Ad_matrix(inverse(C) @ D)
+    return Ad_matrix(inverse_pose(C) @ D)
 
 
 def leibniz(order: int, product: Callable, F: Sequence[np.ndarray], G: Sequence[np.ndarray]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Symbolic configurations of Lie-group joints: positions of their quaternions in q, and their rates."""
+"""Configurations of Lie-group joints in any numbers: positions of their quaternions in q, and their rates."""
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
