@@ -128,4 +128,17 @@ def talos():
                     {sole: (Box(SOLE), C) for sole in SOLES}, gains)
 
 
+def boxes(count, stacked):
+    """So many boxes of 1 kg, apart on the ground or one above the other: our scene, and MuJoCo's model."""
+    scene, half, bodies = sd.Scene(ground=True, friction=FRICTION), 0.5 * EDGE, []
+    for k in range(count):
+        C = np.eye(4)
+        C[:3, 3] = (0.0, 0.0, half + EDGE * k) if stacked else (2.0 * EDGE * k, 0.0, half)
+        scene.add_box(f"box{k}", (EDGE,) * 3, mass=1.0, pose=C)
+        bodies.append(f"""<body pos="{C[0, 3]} 0 {C[2, 3]}"><freejoint/>
+            <geom type="box" size="{half} {half} {half}" mass="1" friction="{FRICTION} 0 0"/></body>""")
+    return scene, mujoco.MjModel.from_xml_string(f"""<mujoco><option timestep="{DT}"/><worldbody>
+        <geom type="plane" size="50 5 1" friction="{FRICTION} 0 0"/>{"".join(bodies)}</worldbody></mujoco>""")
+
+
 SCENES = {"box": slope, "ANYmal": anymal, "Talos": talos}

@@ -3,7 +3,8 @@
 python -m benchmarks.contacts, from the root of the repository. A box of 1 kg on a slope of 20 degrees, ANYmal on four
 feet, Talos on two soles, with friction 0.8 and steps of 1 ms; the same servos in both. Times are those of this process
 alone, on one core, of many steps in one call, taken in turns. MuJoCo runs as it is by default, and stiff: elliptic
-cones, contacts as stiff as its step allows. Accuracy is what ContactBench asks (Le Lidec et al., arXiv 2304.06372), of
+cones, contacts as stiff as its step allows. Boxes apart on the ground, and stacks of boxes, as users call rollout, and
+without a report of contacts. Accuracy is what ContactBench asks (Le Lidec et al., arXiv 2304.06372), of
 the last steps of a second, from forces, velocities after the step and gaps before it, in the same way for all:
 
 complementarity   the largest f_n (v_n + max(gap, 0) / h), W
@@ -25,12 +26,13 @@ from scipy.spatial.transform import Rotation
 
 from . import machine
 from .contact_admm import admm
-from .contact_scenes import DT, FRICTION, SCENES
+from .contact_scenes import DT, FRICTION, SCENES, boxes
 
 STEPS, TURNS = 2000, 21
 SECOND, SEEN = 1000, 100        # steps of the motion whose accuracy is seen, and the last of them that are
 BATCH, BATCH_STEPS, BATCH_TURNS = 4096, 25, 5
-OURS, THEIRS, STIFF = "screw_dynamics", "MuJoCo", "MuJoCo, stiff"
+COUNTS = {"apart": (1, 5, 10, 20, 40, 80), "stacked": (5, 10, 20)}
+OURS, UNREPORTED, THEIRS, STIFF = "screw_dynamics", "contacts=False", "MuJoCo", "MuJoCo, stiff"
 TARGETS = {"box": 2.0, "ANYmal": 1.0, "Talos": 1.0}     # times MuJoCo's step, at most
 IN_BATCHES = {"box": 8.0, "ANYmal": 8.0}                # times faster than MuJoCo, at least
 
@@ -196,6 +198,18 @@ def batches(case, turns, threads, disturbance):
     return {who: 1e9 * x / (BATCH * BATCH_STEPS) for who, x in seconds.items()}
 
 
+def of_boxes(count, stacked, turns):
+    """{who: us a step} of boxes at rest."""
+    scene, model = boxes(count, stacked)
+    steps, data, q = max(20, STEPS // (2 * count)), mujoco.MjData(model), scene.neutral()
+    mujoco.mj_step(model, data, 500)
+    q = scene.rollout(q, steps=500, every=500, contacts=False).q[-1]
+    seconds = in_turns({OURS: lambda: scene.rollout(q, dt=DT, steps=steps),
+                        UNREPORTED: lambda: scene.rollout(q, dt=DT, steps=steps, every=steps, contacts=False),
+                        THEIRS: lambda: mujoco.mj_step(model, data, steps)}, turns, time.thread_time)
+    return {who: 1e6 * x / steps for who, x in seconds.items()}
+
+
 def rows(name, found):
     """Lines of the table of a scene."""
     for who, (us, accuracy) in found.items():
@@ -230,6 +244,11 @@ def main():
                 print(f"{'':22}{what}: " + ", ".join(f"{who} {x:.0f} ns" for who, x in ns.items()), flush=True)
                 lines.append(met(f"{case.name}, {what}, times faster", ns[THEIRS] / ns[OURS], IN_BATCHES[name],
                                  least=True))
+    print(f"\n{'boxes, us/step':22}{OURS:>16}{UNREPORTED:>16}{THEIRS:>16}")
+    for how, counts in COUNTS.items():
+        for count in counts[:2] if options.quick else counts:
+            found = of_boxes(count, how == "stacked", 3 if options.quick else TURNS)
+            print(f"{f'{count} {how}':22}" + "".join(f"{x:16.1f}" for x in found.values()), flush=True)
     print("\n".join(lines))
 
 

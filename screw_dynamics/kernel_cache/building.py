@@ -8,7 +8,7 @@ import tempfile
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from screw_dynamics.numba_internals import objects
+from screw_dynamics.numba_internals import dispatchers, objects
 from screw_dynamics.numba_internals.compiler import types_of
 
 from . import store
@@ -34,6 +34,8 @@ def linker() -> list[str] | None:
 def build(spec: KernelSpec, name: str | None) -> int:
     """Build a kernel, store it under a name if possible, and return its address."""
     built = objects.object_of(spec.compiled.function, types_of(spec.signature), next(iter(levels()), None))
+    if built is None:
+        return dispatchers.address_of(spec.compiled.function, types_of(spec.signature))
     may_keep = name is not None and are_as_imported()
     if built.is_linkable and sys.platform.startswith("linux") and (whole := _linked(built.data)):
         kept = store.keep(name, whole, store.SHARED_OBJECT) if may_keep else None

@@ -34,6 +34,7 @@ SYMBOL = "kernel"
 ADDRESS = "numba.dynamic.globals"
 # Begins the names of variables for the addresses of environments: Python objects of a function, as of what it prints.
 ENVIRONMENT = "_ZN08NumbaEnv"
+RECURSION = ".numba.unresolved"     # begins the names of variables for the addresses of recursive functions
 LARGE = 5000                    # instructions of a function
 
 
@@ -103,13 +104,16 @@ def from_bytes(content: bytes) -> ObjectFile:
     return ObjectFile(data, environments)
 
 
-def object_of(function: Any, signature: tuple, level: str | None) -> ObjectFile:
+def object_of(function: Any, signature: tuple, level: str | None) -> ObjectFile | None:
     """Return the object file of a function for arguments of these Numba types, on processors of a level (LLVM's name);
-    by default for this processor, or for that of Numba's settings."""
+    by default for this processor, or for that of Numba's settings. None if a function calls itself: Numba alone links
+    it."""
     dispatcher = njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(function)
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
     module, symbol = result.library._final_module, result.fndesc.llvm_func_name
+    if any(variable.name.startswith(RECURSION) for variable in module.global_variables):
+        return None
     for f in module.functions:
         if not f.is_declaration and f.name != symbol:
             f.linkage = "internal"
