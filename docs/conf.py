@@ -20,7 +20,6 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.typing import stringify_annotation
 
 import screw_dynamics
-from screw_dynamics.lazy import lazy
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -123,8 +122,7 @@ def short(types: str | None) -> str | None:
 def methods_of_robot() -> str:
     """The reference of Robot: a section for each subject, which is a base class, with its methods in their order."""
     def section(base):
-        names = [name for name, x in vars(base).items() if not name.startswith("_") and getattr(x, "__doc__", None)
-                 and not isinstance(x, lazy)]
+        names = [name for name, x in vars(base).items() if not name.startswith("_") and getattr(x, "__doc__", None)]
         kinds = {name: "attribute" if isinstance(vars(base)[name], property) else "method" for name in names}
         listed = "\n".join(f".. auto{kind}:: Robot.{name}" for name, kind in kinds.items())
         title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", base.__name__).capitalize()

@@ -13,7 +13,6 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import screw_dynamics as sd
-from screw_dynamics.lazy import lazy
 from support.copies import check, same
 from support.forked import Interpreter
 from support.paths import ROOT
@@ -39,8 +38,7 @@ def load():
 
 def public_names():
     """Those that the reference shows."""
-    names = {"Robot", *(f"Robot.{name}" for name in dir(sd.Robot) if not name.startswith("_")
-                        and not isinstance(inspect.getattr_static(sd.Robot, name), lazy))}
+    names = {"Robot", *(f"Robot.{name}" for name in dir(sd.Robot) if not name.startswith("_"))}
     names |= {name for name in sd.__all__ if callable(getattr(sd, name))} - {"ClosedLoopRobot", "ElasticJoints"}
     for module in MODULES:
         if module == "testing" and importlib.util.find_spec("rclpy") is None:

@@ -43,7 +43,7 @@ class LoopMotion(NamedTuple):
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     """Return the rollouts of a robot with constraints, with one of keeping.PROJECTIONS after each step."""
     robot = constraints.robot
-    entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
+    entries = robot._rollouts.entries._replace(acceleration=constraints.acceleration)
     return Rollouts(robot, entries, constraints.on_lanes, keeping.PROJECTIONS[projection], "loops")
 
 

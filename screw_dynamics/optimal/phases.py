@@ -45,7 +45,7 @@ class TreePhase:
     @property
     def rollouts(self) -> Rollouts:
         """The rollouts that compute the steps."""
-        return self.robot.rollouts
+        return self.robot._rollouts
 
     @property
     def accelerates(self) -> bool:

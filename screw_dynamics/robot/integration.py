@@ -35,7 +35,7 @@ class Integration(Evaluation):
     _steps: dict            # by options: CompiledAlgorithm for one state, and settings
 
     @lazy
-    def rollouts(self) -> Rollouts:
+    def _rollouts(self) -> Rollouts:
         """The rollouts of this robot, which import all of simulation."""
         from screw_dynamics.simulation.rollout import Rollouts
 
@@ -157,12 +157,12 @@ class Integration(Evaluation):
                                     friction=friction, limits=limits, every=every, rtol=rtol, atol=atol,
                                     springs=springs, forces=forces)
         if record is None:
-            return self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
+            return self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
                                           threads, springs, forces)
         names, (steps, every) = conservation.records(record, self.model), sampling(steps, every)
-        total = self.rollouts.total(forces, friction, springs)
+        total = self._rollouts.total(forces, friction, springs)
         fine = 1 if effort is not None or total or limits else every
-        motion = self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
+        motion = self._rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads, springs, forces)
         limits = bool(limits)
         if effort is not None and not callable(effort):         # by the rules of the rollout, and not of a balance
@@ -248,7 +248,7 @@ class Integration(Evaluation):
         if limits:
             ends = checks.real_numbers("q", q, self.nq)[..., 1:, :]
             at_stop = conservation.at_limits(model, ends, model.lower, model.upper).any(axis=-1)
-        total = self.rollouts.total(forces, friction, springs)
+        total = self._rollouts.total(forces, friction, springs)
         return conservation.energy_balance(self, t, q, qd, tau, total, at_stop, None, threads)
 
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
@@ -287,7 +287,7 @@ class Integration(Evaluation):
         ValueError
             If the robot does not float: its root is fixed. The error names the joint that holds it.
         """
-        total = self.rollouts.total(forces, checks.flag("friction", friction), springs)
+        total = self._rollouts.total(forces, checks.flag("friction", friction), springs)
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
 
     def total_force(self, forces: Sequence[Element], *, friction: bool = False, springs: Springs | None = None
@@ -461,13 +461,13 @@ class Integration(Evaluation):
                 one, settings, memory = self._steps[key]
                 done = one(memory, settings, q, qd, effort, None, here, rate, dt)
                 if done > 2:
-                    self.rollouts.warn_of_limits(here[None])
+                    self._rollouts.warn_of_limits(here[None])
                 if done:
                     return here, rate
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is rejected below
-                one, settings, pool = self.rollouts.step_entry(integrator, friction, limits)
+                one, settings, pool = self._rollouts.step_entry(integrator, friction, limits)
                 self._steps[key] = one, settings, pool.take()
-        return self.rollouts.step(q, qd, effort, dt, integrator, friction, limits, springs, forces, t, out, threads)
+        return self._rollouts.step(q, qd, effort, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

@@ -86,7 +86,7 @@ class Linearization(Derivatives, Integration):
         if out is not None:
             rows = *qd.shape[:-1], 2 * self.n
             checks.result_pair(out, "A, B", (*rows, 2 * self.n), (*rows, self.n))
-        actuation = linear_model.Actuation(tau, external, self.rollouts.smooth(forces, friction), limits, threads,
+        actuation = linear_model.Actuation(tau, external, self._rollouts.smooth(forces, friction), limits, threads,
                                            checks.number("t", t), friction)
         if dt is None:
             if limits:

@@ -130,7 +130,7 @@ class ContactModel:
 
     def _room_for(self, most):
         workspaces = Workspaces(self._tables(most, self.margin))
-        robot, constraints, entries = self.robot, self.constraints, self.robot.rollouts.entries
+        robot, constraints, entries = self.robot, self.constraints, self.robot._rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
         elif not robot.model.shares_coordinates:
@@ -275,7 +275,7 @@ class ContactModel:
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
         """Warn if a rollout diverged, left limits, or if the solver did not converge."""
         if found.diverged:
-            warn_of_divergence(self.robot.rollouts, found.t, found.q, found.qd, dt, integrator, effort, steps,
+            warn_of_divergence(self.robot._rollouts, found.t, found.q, found.qd, dt, integrator, effort, steps,
                                False)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, t=found.t)

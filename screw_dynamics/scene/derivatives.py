@@ -44,7 +44,7 @@ class SceneDerivatives(RolloutDerivatives):
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
         self._robot, self._dt, self._apart, self._euler, self._options = robot, float(dt), False, False, (None,)
-        rows, total = TouchRows(contact_model), robot.rollouts.smooth(forces, friction)
+        rows, total = TouchRows(contact_model), robot._rollouts.smooth(forces, friction)
         self.models = tuple(differentiate(contact_model, Step(
             found.q[k], found.qd[k], Actuation(self.tau[k], None, total, bool(limits), None, self.t[k], friction),
             self._dt, found.q[k + 1], found.qd[k + 1], found.report[k]), rows, landed) for k in range(len(self.tau)))
@@ -115,7 +115,7 @@ class SceneLinearization:
         The model is exact while contacts keep their modes: open, sticking, or sliding along their velocity. The
         StepModel has these modes with their margins. docs/contacts.md documents the method.
         """
-        contact_model, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
+        contact_model, total = self.contact_model, self.robot._rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         refuse_loops(contact_model)
         landed, t, strict = checks.number("landed", landed, 0.0), checks.number("t", t), checks.flag("strict", strict)

@@ -143,7 +143,7 @@ class Samples:
         if tau is None:
             return (np.zeros((1, self.robot.n)),) * 3
         if callable(tau):
-            of = self.robot.rollouts.efforts_of
+            of = self.robot._rollouts.efforts_of
             ends = of(tau, self.t, self.q, self.qd)
             middle = of(tau, 0.5 * (self.t[:-1] + self.t[1:]), self.configuration, self.velocity)
             return ends[..., :-1, :], middle, ends[..., 1:, :]
@@ -162,7 +162,7 @@ class Samples:
         """Return the efforts (..., k, n) at the samples. Efforts of intervals hold from the start of each interval; the
         last one also at its end."""
         if callable(self._tau):
-            return self.robot.rollouts.efforts_of(self._tau, self.t, self.q, self.qd)
+            return self.robot._rollouts.efforts_of(self._tau, self.t, self.q, self.qd)
         (start, _, end), k = self.efforts, len(self.t)
         at_samples = np.concatenate((start, end[..., -1:, :]), axis=-2) if start.shape[-2] == k - 1 else start
         return np.broadcast_to(at_samples, (*self.q.shape[:-2], k, self.robot.n))

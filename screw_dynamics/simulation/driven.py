@@ -298,7 +298,7 @@ class Driven:
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
                  contact_model: Any = None, servos: int | None = None, friction: bool = True):
         model, structure = robot.model, robot.model.structure
-        self._total = robot.rollouts.step_forces(forces, friction)
+        self._total = robot._rollouts.step_forces(forces, friction)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._run, shared = _entry_point(integrator), model.shares_coordinates

@@ -41,7 +41,7 @@ def check_drives(robot: Robot) -> None:
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
     """Raise ValueError if the integrator does not support the robot's closed loops or a given force, a force does not
     fit the robot, or a setting is not available in a scene."""
-    total = robot.rollouts.step_forces(forces, settings.joint_friction)
+    total = robot._rollouts.step_forces(forces, settings.joint_friction)
     check_elements(settings.integrator, total.elements if total else ())
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
     if loops and settings.integrator not in known:

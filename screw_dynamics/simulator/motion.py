@@ -118,7 +118,7 @@ class Motion:
         if not np.isfinite(effort).all():   # position stops would make the state finite
             self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
             return
-        _, q, qd, *_ = self._with_brakes().rollouts.samples(   # without a divergence warning: the fault reports it
+        _, q, qd, *_ = self._with_brakes()._rollouts.samples(   # without a divergence warning: the fault reports it
             self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
             forces=self.forces, start=self._time)
         finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)

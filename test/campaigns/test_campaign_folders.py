@@ -175,7 +175,7 @@ def test_a_scene_that_was_used_goes_to_workers(tmp_path):
 def test_what_this_package_breaks_is_no_verdict(tmp_path, monkeypatch):
     """In this process, and where workers cannot load the scenario."""
     robot = sd.Robot(sd.ModelBuilder("world").build())
-    monkeypatch.delattr(type(robot.rollouts), "step")          # which Robot.step calls
+    monkeypatch.delattr(type(robot._rollouts), "step")          # which Robot.step calls
     with pytest.raises(RuntimeError, match="case 0 is inconclusive.*no attribute 'step'"):
         sd.campaign(lambda p, rng: robot.step([], [], [], 0.1), {"x": [1]}, {"any": bool}, 1, design="grid")
     monkeypatch.undo()

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -225,7 +226,7 @@ def test_what_is_written_is_for_this_user_to_change_and_for_all_to_read(folder):
 def test_a_checkout_loads_what_came_with_an_installed_copy(tmp_path, monkeypatch):
     """Of the same sources, as names of files say: `pip install .`, and Python in the folder of the checkout."""
     monkeypatch.setattr(store, "PACKAGE", tmp_path / "checkout" / "screw_dynamics")
-    monkeypatch.setattr(store.sysconfig, "get_path", lambda name: str(tmp_path / "site"))
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / "site"))
     own, copy = (tmp_path / place / "screw_dynamics" / "machine_code" for place in ("checkout", "site"))
     assert store.installed().read("a", store.OBJECT) is None
     copy.mkdir(parents=True)

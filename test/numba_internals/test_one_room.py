@@ -16,7 +16,7 @@ ROOM = PACKAGE / "numba_internals"
 DOCUMENTED = {"numba", "numba.types", "numba.extending", "numba.config", "numba.core.cgutils", "numba.core.errors",
               "llvmlite", "llvmlite.ir", "llvmlite.binding"}
 # Of dispatchers, target contexts and compile results.
-ATTRIBUTES = {"_can_compile", "targetctx", "call_conv", "codegen", "fndesc", "library", "_rebuild", "_reduce"}
+ATTRIBUTES = {"_can_compile", "targetctx", "call_conv", "codegen", "fndesc", "library"}
 
 
 def modules(tree):

@@ -165,7 +165,7 @@ def test_derivatives_are_those_of_differences(pendulum, smoothness):
              *[Cost(Jerk(), 0.01)][:smoothness > 1]]
     found = [(term, bound(term, pendulum, driven, len(spline.s) - 1, 1.0, smoothness)) for term in terms]
     ends = Ends(np.array([[0.0, np.nan], [1.0, 1.0]]), np.array([[0.1, np.nan], [1.0, 1.0]]), np.zeros(2), (0.5, 2.0))
-    program = Program(pendulum, spline, found, ends, driven, pendulum.rollouts.smooth(forces, False))
+    program = Program(pendulum, spline, found, ends, driven, pendulum._rollouts.smooth(forces, False))
     rng = np.random.default_rng(0)
     x, y, h = 0.5 * rng.normal(size=program.size), rng.normal(size=len(program.lower)), 1e-6
     x[-1] = 1.3

@@ -57,7 +57,7 @@ def test_an_impact_without_a_solution_is_reported():
         scene.rollout([0.0], [0.1], steps=1)
 
 
-@pytest.mark.parametrize("mass", [1e6, 1e7, 1e8])
+@pytest.mark.parametrize("mass", [1e7, 1e8, 1e9])
 def test_a_load_whose_rounding_is_large_is_no_warning(mass):
     """A box of 1 kg below one that is so much heavier: residuals are rounding of its impulses, above 1e-9 of all
     velocities."""

@@ -20,7 +20,7 @@ def check(robot, P, driven, integrator="semi_implicit_euler", N=4, dt=0.02):
     K, gaps, part = (0.3 * rng.normal(size=(P, N, m, 2 * n + 3)), 0.1 * rng.normal(size=(P, N + 1, 2 * n)),
                      rng.uniform(0.2, 1.0, (P, 1, 1)))
     lower, upper = rng.uniform(0.4, 1.6, (2, P, N, m)) * [[[[-1.0]]], [[[1.0]]]]
-    found = follow(robot.rollouts, integrator, False, False, None, Around(
+    found = follow(robot._rollouts, integrator, False, False, None, Around(
         q, qd, u, d, K.reshape(P, N, -1), gaps, part, lower, upper, np.array(driven)), dt)
     for p in range(P):
         x, v, a = q[p, 0], qd[p, 0], part[p, 0, 0]
@@ -73,8 +73,8 @@ def test_forces_see_the_time_of_each_step():
 
     def push(t, q, qd, p, tau):
         tau[0] = t * t
-    total = robot.rollouts.step_forces([sd.forces.Custom(push)], False)
-    found = follow(robot.rollouts, "rk4", False, False, total, alone([0.0], [0.3], N, 1), dt, start=t0)
+    total = robot._rollouts.step_forces([sd.forces.Custom(push)], False)
+    found = follow(robot._rollouts, "rk4", False, False, total, alone([0.0], [0.3], N, 1), dt, start=t0)
     t = t0 + dt * np.arange(N + 1)
     qd = 0.3 + (t**3 - t0**3) / (3.0 * MASS)
     q = (0.3 - t0**3 / (3.0 * MASS)) * (t - t0) + (t**4 - t0**4) / (12.0 * MASS)

@@ -112,7 +112,7 @@ def calls():
 def public(kind):
     """Its methods by name, and none that stands for another library's."""
     return [(name, getattr(kind, name)) for name in dir(kind)
-            if not name.startswith("_") and callable(x := getattr(kind, name, None)) and inspect.isroutine(x)]
+            if not name.startswith("_") and inspect.isroutine(getattr(kind, name, None))]
 
 
 def label(function):

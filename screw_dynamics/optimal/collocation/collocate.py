@@ -225,7 +225,7 @@ def _forces(robot, forces, friction):
         joint = next(name for name, at in robot.model.v_slices.items() if at.start == dry[0])
         raise ValueError(f"friction: joint {joint!r} has dry friction of {robot.model.friction[dry[0]]:g}, which is "
                          "not smooth; forces.Friction is")
-    return robot.rollouts.smooth(forces, friction)
+    return robot._rollouts.smooth(forces, friction)
 
 
 def _begin(program, guess):

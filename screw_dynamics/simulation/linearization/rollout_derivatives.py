@@ -82,7 +82,7 @@ class RolloutDerivatives:
         lead, steps = self.qd.shape[:-2], len(self.t) - 1
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
-        self._options, self._friction = (None, robot.rollouts.smooth(forces, friction), limits, threads), friction
+        self._options, self._friction = (None, robot._rollouts.smooth(forces, friction), limits, threads), friction
         self._euler = are_euler_steps(robot, integrator, limits or friction) and not parameters
 
     # --------------------------------------------------------------------------------------------- forward and adjoint
