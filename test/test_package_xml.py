@@ -32,8 +32,8 @@ BY_PIP = {"casadi", "check_jsonschema", "clarabel", "cloudpickle", "coal", "cove
 IF_THERE = {"imageio", "rosidl_generator_py", "torch"}      # which a test takes where they are
 OWN = {"screw_dynamics", "pytest_screw_dynamics", "screw_dynamics_nodes"}
 BESIDE = {"benchmarks", "changelog", "comparison", "fault_injection", "installed_calls", "mutations",
-          "predictive_control", "progress", "release", "rosdep_keys", "setup_environment", "studies", "support", "test_numba",
-          "wheels"}
+          "predictive_control", "progress", "release", "rosdep_keys", "setup_environment", "studies", "support",
+          "test_numba", "wheels"}
 LOOKS = {"import_module", "importorskip", "find_spec", "optional_interfaces"}      # functions that take a module's name
 MESSAGE = re.compile(r'"(\w+)/(?:msg|srv|action)/\w+"')      # as the tables of endpoints name a type
 
