@@ -7,6 +7,7 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.constraints.projection import BOTH
 from screw_dynamics.lazy import remade
+from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
@@ -226,6 +227,6 @@ def phase_of(first: int, mover: Any, steps: Steps) -> TreePhase:
         return ScenePhase(first, mover, steps)
     if hasattr(mover, "constraints") and hasattr(mover, "robot"):
         return LoopPhase(first, mover, steps)
-    if hasattr(mover, "rollouts") and hasattr(mover, "forward_dynamics"):
+    if isinstance(mover, Robot):
         return TreePhase(first, mover, steps)
     raise ValueError(f"robot must be a Robot, a ClosedLoopRobot or a Scene, not {checks.described(mover)}")
