@@ -67,7 +67,7 @@ def failing_by_state(t, q, qd, tau):
 
 @EACH_METHOD
 @pytest.mark.parametrize("every", [1, 5])
-@pytest.mark.parametrize("controller", [failing, python_failing])
+@pytest.mark.parametrize("controller", [pytest.param(failing, marks=pytest.mark.slow), python_failing])
 @pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt")
 def test_a_controller_whose_effort_is_not_finite_is_named_with_the_time(method, every, controller):
     with pytest.warns(sd.DivergenceWarning, match=rf"effort\[1\] of the controller {controller.__name__} is nan at "
@@ -75,6 +75,7 @@ def test_a_controller_whose_effort_is_not_finite_is_named_with_the_time(method, 
         PENDULUM.rollout(np.zeros((3, 2)), None, controller, dt=1e-3, steps=30, every=every, integrator=method)
 
 
+@pytest.mark.slow
 def test_a_controller_whose_effort_is_not_finite_at_a_state_is_named():
     with pytest.warns(sd.DivergenceWarning, match=r"effort\[0\] of the controller failing_by_state is inf at t"):
         slider(mass=1.0).rollout([0.0], [1.0], failing_by_state, dt=1e-2, steps=100)
