@@ -93,7 +93,6 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
          self._forward_dynamics, _) = map(self._bind, algorithms)
         self._algorithms = algorithms
-        vars(self).pop("_rollouts", None)    # those of other algorithms
         self._steps: dict = {}              # by options: CompiledAlgorithm for one state, and settings
         self._sealed = True
 
