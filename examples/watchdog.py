@@ -31,17 +31,21 @@ class Watchdog(Node):
         self.create_timer(0.25 * self.timeout, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def forward(self, efforts):
-        """Forward efforts."""
+        """Forward efforts; those of other joints, or that are not finite, are none."""
+        if len(efforts.data) != len(self.damping) or not all(map(math.isfinite, efforts.data)):
+            return
         self.heard = time.monotonic()
         if not self.tripped:
             self.commands.publish(efforts)
 
     def damp(self, state):
-        """Damp the joints after the efforts were late."""
-        self.seen = time.monotonic()
+        """Damp the joints after the efforts were late. States without all their velocities are none."""
         velocity = {joint: v for joint, v in zip(state.name, state.velocity, strict=False) if math.isfinite(v)}
+        if not self.damping.keys() <= velocity.keys():
+            return
+        self.seen = time.monotonic()
         if self.tripped:
-            efforts = [-d * velocity.get(joint, 0.0) for joint, d in self.damping.items()]
+            efforts = [-d * velocity[joint] for joint, d in self.damping.items()]
             self.commands.publish(Float64MultiArray(data=efforts))
 
     def look(self):

@@ -11,6 +11,7 @@ from numba import njit
 from PIL import Image
 
 from screw_dynamics.scene.view import mesh_of
+from screw_dynamics.screws import arrays
 from screw_dynamics.viewer import glyphs
 from screw_dynamics.viewer.meshes import parts_of
 from screw_dynamics.viewer.shapes import read_shapes
@@ -108,7 +109,7 @@ def arrows(points, forces):
     for point, force in zip(points, forces, strict=True):
         size = np.linalg.norm(force)
         if size > 1.0:
-            C = glyphs.along(force / size * (1.0 if force[2] >= 0.0 else -1.0), point)
+            C = arrays.pose_along(force / size * (1.0 if force[2] >= 0.0 else -1.0), point)
             C[:3, :3] = C[:3, :3] * (WIDE, WIDE, min(size / NEWTONS, LONGEST))
             yield glyphs.arrow_mesh(1.0), C, ARROW
 

@@ -84,7 +84,7 @@ class SqliteLog:
         """Return the channels by number; counts: None if the messages cannot be counted."""
         definitions = {}
         with suppress(sqlite3.Error):       # older databases have none
-            definitions = {kind: (str(text), str(schema)) for kind, text, schema in database.execute(
+            definitions = {kind: (str(text or ""), str(schema or "")) for kind, text, schema in database.execute(
                 "SELECT topic_type, encoded_message_definition, encoding FROM message_definitions")}
         try:
             rows = database.execute("SELECT id, name, type, serialization_format FROM topics").fetchall()

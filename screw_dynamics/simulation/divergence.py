@@ -11,6 +11,7 @@ from screw_dynamics.model.configuration_space import without_direction
 from .rollout_arguments import efforts
 
 ASTRAY = 1e6            # rad, m and per second: a larger state had diverged before, and efforts with it
+MOST = 200              # calls of a controller to find an effort that is not finite
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -55,19 +56,21 @@ def _impossible(model, given):
 def lost_by(rollouts: Any, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray, sample: int,
             dt: float) -> str:
     """Return the description of an effort of a controller that is not finite in the interval before a sample; "" if
-    there is none, or if the motion had diverged before. Within the interval the controller gets the state at its start.
+    there is none, or if the motion had diverged before. Within the interval the controller gets the state at its start,
+    MOST times at most; beyond a step the description says so.
 
     t (samples,), q (samples, nq), qd (samples, n): a motion by these Rollouts."""
     last = sample - 1
     if max(abs(q[last]).max(initial=0.0), abs(qd[last]).max(initial=0.0)) > ASTRAY:
         return ""
-    for time in np.append(np.arange(t[last], t[sample] - 0.25 * dt, 0.5 * dt), t[sample]):
+    for time in np.append(np.arange(t[last], t[sample] - 0.25 * dt, 0.5 * dt)[:MOST], t[sample]):
         try:
             tau = rollouts.efforts_of(controller, np.array([time]), q[last:sample], qd[last:sample])[0]
         except Exception:           # at a time that the rollout did not reach, perhaps
             return ""
         for k in np.flatnonzero(~np.isfinite(tau))[:1]:
             name = getattr(getattr(controller, "py_func", controller), "__qualname__", repr(controller))
-            return (f"effort[{k}] of the controller {name} is {tau[k]} at t = {time:g} s, "
+            late = f" for the state of t = {t[last]:g} s" if time > t[last] + 1.5 * dt else ""
+            return (f"effort[{k}] of the controller {name} is {tau[k]} at t = {time:g} s{late}, "
                     f"q = {q[last].tolist()}, qd = {qd[last].tolist()}")
     return ""

@@ -308,6 +308,20 @@ def test_rows_of_a_database_that_are_no_messages_are_told_of(tmp_path):
     assert np.array_equal(recording.q, numbers[:, 0]) and recording.notes.counts == {"lost messages": 3}
 
 
+def test_a_definition_of_a_type_that_is_missing_is_the_usual_one(tmp_path):
+    messages, _, numbers = states(20)
+    path = rosbag2(tmp_path / "bag", messages) / "bag.db3"
+    with closing(sqlite3.connect(path)) as database:
+        kept = database.execute("SELECT count(*) FROM message_definitions").fetchone()
+        database.execute("CREATE TABLE others AS SELECT * FROM message_definitions")
+        database.execute("UPDATE others SET encoded_message_definition = NULL")
+        database.execute("DROP TABLE message_definitions")
+        database.execute("ALTER TABLE others RENAME TO message_definitions")
+        database.commit()
+    recording = sd.logs.read(path)
+    assert kept > (0,) and np.array_equal(recording.q, numbers[:, 0])
+
+
 def test_what_only_the_journal_of_a_database_has_is_read(tmp_path):
     messages, _, numbers = states(20)
     path = rosbag2(tmp_path / "bag", messages) / "bag.db3"

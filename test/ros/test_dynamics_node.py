@@ -261,8 +261,15 @@ def test_the_watchdog_of_the_examples_damps_the_joints_when_the_node_dies(tmp_pa
             commanded((0.0, 0.0), lambda: None)             # no states either
             commanded(-damping * QD)
             efforts = driver.publisher(Float64MultiArray, "~/effort_commands")
-            commanded(-damping * QD, lambda: (efforts.publish(Float64MultiArray(data=[7.0, 7.0])), driver.send()))
-            assert all(7.0 not in msg.data for msg in commands)
+            fingers = driver.publisher(JointState, "joint_states")
+
+            def late():                                     # efforts again, and states of another joint between
+                efforts.publish(Float64MultiArray(data=[7.0, 7.0]))
+                fingers.publish(JointState(name=["finger"], position=[0.0], velocity=[1.0]))
+                driver.send()
+            commands.clear()
+            driver.wait(lambda: len(commands) >= 20, "commands after late efforts", late)
+            assert all(np.allclose(msg.data, -damping * QD, rtol=1e-12) for msg in commands)
         assert "no efforts for 3.0 s: damping until a restart" in (tmp_path / "watchdog").read_text()
     finally:
         node.process.kill()

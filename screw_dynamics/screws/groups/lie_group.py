@@ -193,7 +193,8 @@ def exp_coefficients(x: np.ndarray) -> np.ndarray:
 
 def exp_second_kind(exp: Callable[[np.ndarray], np.ndarray], X: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return exp(X_1 q_1) ... exp(X_k q_k) (..., n, n) for vectors X (k, d) of the algebra and q (..., k)."""
-    return reduce(np.matmul, np.moveaxis(exp(X * q[..., None]), -3, 0))
+    factors = exp(X * q[..., None])
+    return reduce(np.matmul, np.moveaxis(factors, -3, 0), np.eye(factors.shape[-1]))
 
 
 def second_kind_jacobian(X: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -84,6 +84,11 @@ def test_second_kind_is_the_macro_joint_of_a_robot():
     assert error(multi_dof.second_kind(screws_of("spherical"), q), robot.forward_kinematics(q, "link")) < BOUND
 
 
+def test_no_joint_at_all_moves_nothing():
+    for kind in multi_dof.first_kind, multi_dof.second_kind:
+        np.testing.assert_array_equal(kind(np.zeros((0, 6)), np.zeros(0)), np.eye(4))
+
+
 def test_screws_are_checked():
     with pytest.raises(ValueError, match="screws has the shape"):
         multi_dof.first_kind(np.zeros(6), np.zeros(1))
