@@ -29,7 +29,7 @@ help:
 	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
 	@echo "make animation         simulate and draw the animation of the README, some minutes; writes docs/images/contacts.webp"
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
-	@echo "make test              lint, check imports and types, and run the tests that are not slow, 8 to 10 minutes from nothing, then 4"
+	@echo "make test              lint, check imports and types, and run the tests that are not slow, 10 minutes from nothing, then 5"
 	@echo "make test-all          the same with the slow tests, 45 minutes from nothing and 8 GB on two cores"
 	@echo "make test-numba        run some tests of the core with the oldest and the newest Numba supported; VERSIONS=0.60 for others"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
