@@ -71,7 +71,7 @@ def campaign(request):
     if mark is None or not hasattr(request, "param"):
         pytest.fail("the fixture campaign is for tests marked @pytest.mark.campaign({parameter: range or choices})",
                     pytrace=False)
-    from screw_dynamics.campaigns.drawn import drawn
+    from screw_dynamics.recordings.campaigns.drawn import drawn
 
     index, count = request.param
     options = {name: value for name, value in mark.kwargs.items() if name != "cases"}

@@ -5,7 +5,8 @@ leaves pyproject.toml behind. package.xml says the same to rosdep, in the names 
 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
 environment says for which processors: native, which is the default, is the one at hand; names of LEVELS in
-screw_dynamics/kernel_cache/levels.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
+screw_dynamics/jit/kernel_cache/levels.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first
+use.
 SCREW_DYNAMICS_PARTS says which, by parts of screw_dynamics/prepare.py, as "core loops"; without it core and
 floating_bases; all: every one, as wheels have. SCREW_DYNAMICS_JOBS: on how many cores.
 """
@@ -34,8 +35,8 @@ JOBS = ["--jobs", os.environ["SCREW_DYNAMICS_JOBS"]] if os.environ.get("SCREW_DY
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
     "numpy>=1.26",
     "scipy>=1.11",
-    # Tested with the versions in numba_internals/tested.py. A newer one is compiled with in Numba's own way, and may
-    # lack what has no substitute: hence an upper bound. Older LLVMs overflow relocations on AArch64 (numba 9001).
+    # Tested with the versions in jit/numba_internals/tested.py. A newer one is compiled with in Numba's own way, and
+    # may lack what has no substitute: hence an upper bound. Older LLVMs overflow relocations on AArch64 (numba 9001).
     "numba>=0.58,<0.70; platform_machine != 'aarch64'",
     "numba>=0.59,<0.70; platform_machine == 'aarch64'",
     "lxml>=4.9",
@@ -218,13 +219,13 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     ext_modules=extensions(),
     py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
-    package_data={NAME: ["py.typed", "*.pyi"], f"{NAME}.kernel_cache": ["runtime.c"], f"{NAME}.testing": ["*.xml"],
+    package_data={NAME: ["py.typed", "*.pyi"], f"{NAME}.jit.kernel_cache": ["runtime.c"], f"{NAME}.testing": ["*.xml"],
                   f"{NAME}.c_code": ["templates/*/*"]},
     entry_points={
         "console_scripts": [
             "export_c = screw_dynamics.export_c:main",
             "inspect_robot = screw_dynamics.viewer.inspect:main",
-            "screw_dynamics_logs = screw_dynamics.logs.command:main",
+            "screw_dynamics_logs = screw_dynamics.recordings.logs.command:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],

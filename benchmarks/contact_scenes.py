@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.collision.shapes import Box, Sphere
 
 from . import robots
 

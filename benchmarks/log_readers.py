@@ -22,8 +22,8 @@ def files(folder, count):
     from rosbags.rosbag2 import StoragePlugin
     from rosbags.rosbag2 import Writer as BagWriter
 
-    from screw_dynamics.logs.decoders import typestore, usual_definition
-    from screw_dynamics.logs.synthetic import joint_states
+    from screw_dynamics.recordings.logs.decoders import typestore, usual_definition
+    from screw_dynamics.recordings.logs.synthetic import joint_states
     stamps = 1_750_000_000_000_000_000 + 1_000_000 * np.arange(count)
     numbers = np.random.default_rng(0).standard_normal((3, count, len(NAMES)))
     messages = joint_states(NAMES, stamps, *numbers)

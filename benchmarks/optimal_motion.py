@@ -65,7 +65,7 @@ def timed(begin, rounds):
 def reaching(given, urdf, many):
     """Robot, terms, and first states of one problem or of many."""
     import screw_dynamics as sd
-    from screw_dynamics.optimal import Configuration, Cost, Effort, LinkPosition, Velocity
+    from screw_dynamics.planning.optimal import Configuration, Cost, Effort, LinkPosition, Velocity
 
     robot, w, tip, goal = sd.Robot.from_urdf(urdf), given["weights"], given["tip"], given["goal"]
     start = np.array(given["start"])
@@ -78,8 +78,8 @@ def reaching(given, urdf, many):
 def standing(given, urdf, many):
     """The same, of a robot that floats, with feet that stay where they are."""
     import screw_dynamics as sd
-    from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
-    from screw_dynamics.optimal import Configuration, Cost, Effort, LinkPosition, Velocity
+    from screw_dynamics.planning.optimal import Configuration, Cost, Effort, LinkPosition, Velocity
+    from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 
     robot, w = sd.Robot.from_urdf(urdf, floating_base=True), given["weights"]
     q = robot.neutral()
@@ -95,7 +95,7 @@ def standing(given, urdf, many):
 
 def ours(problem, urdf, many, rounds, **options):
     """The Timed of ours; options: of Solver."""
-    from screw_dynamics.optimal import Solver
+    from screw_dynamics.planning.optimal import Solver
 
     mover, terms, q0 = {"reaching": reaching, "standing": standing}[problem["problem"]](problem, urdf, many)
 

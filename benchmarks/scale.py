@@ -44,7 +44,7 @@ def cluster(workers, processes=True):
     import dask
     from distributed import Client, LocalCluster
 
-    from screw_dynamics.logs.each_item import LOCAL
+    from screw_dynamics.recordings.logs.each_item import LOCAL
     with dask.config.set(LOCAL), LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=processes, silence_logs=50, dashboard_address=":0",
             memory_limit="auto" if processes else 0) as local, Client(local) as client:
@@ -79,7 +79,7 @@ class Memory:
 
 def timed(function, items, options, client, folder):
     """Seconds of a run of each(), which has its results nowhere yet."""
-    from screw_dynamics.logs import each
+    from screw_dynamics.recordings.logs import each
     begin = time.perf_counter()
     rows = each(function, items, tempfile.mkdtemp(dir=folder), options, scheduler=client, progress=False)
     taken = time.perf_counter() - begin
@@ -89,9 +89,9 @@ def timed(function, items, options, client, folder):
 
 def throughput(folder, quick):
     """Residuals of episodes that are alike, by one worker and by two: seconds, and the ratio."""
-    from screw_dynamics.logs.episode import episodes
-    from screw_dynamics.logs.synthetic import Conditions, Synthetic
-    from screw_dynamics.logs.work import residuals_of
+    from screw_dynamics.recordings.logs.episode import episodes
+    from screw_dynamics.recordings.logs.synthetic import Conditions, Synthetic
+    from screw_dynamics.recordings.logs.work import residuals_of
     case = robots.real("UR5")
     count = 8 if quick else 60
     made = Synthetic(case.urdf, count, Conditions(duration=4.0 if quick else 20.0, rate=500.0))
@@ -125,8 +125,8 @@ def overhead(folder, quick):
 
 def many(folder, quick, count):
     """Synthetic episodes from files to residuals, their summary and report, and to one model: seconds and memory."""
-    from screw_dynamics.logs.command import main
-    from screw_dynamics.logs.synthetic import Conditions, Synthetic
+    from screw_dynamics.recordings.logs.command import main
+    from screw_dynamics.recordings.logs.synthetic import Conditions, Synthetic
     case = robots.real("UR5")
     urdf = folder / "robot.urdf"
     made = Synthetic(case.urdf, count, Conditions(duration=2.0, rate=100.0, drift=0.5))

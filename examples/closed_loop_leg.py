@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 
 URDF = Path(__file__).parents[1] / "urdf" / "closed_loop_leg.urdf"
 MOTORS = "hip_roll", "hip_yaw", "hip_pitch", "knee", "crank"

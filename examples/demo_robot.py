@@ -8,8 +8,8 @@ import numpy as np
 from demo_graph import LOOK_BACK
 
 import screw_dynamics as sd
+from screw_dynamics.description.urdf.file import read_urdf_file
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.file import read_urdf_file
 
 # Seconds in which joint damping takes a factor e off the speed of a coasting joint, and when the robot is caught. The
 # first attempt is taken with which it comes to float at the part LIVELY of its first height.

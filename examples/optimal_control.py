@@ -8,7 +8,7 @@ import casadi
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.bridges.casadi import CasadiRobot
+from screw_dynamics.backends.casadi import CasadiRobot
 
 TIP = "panda_hand"
 START = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])     # rad, at rest

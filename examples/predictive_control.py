@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt32
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import Cost, Effort, LinkPosition, Solver, Velocity
+from screw_dynamics.planning.optimal import Cost, Effort, LinkPosition, Solver, Velocity
 from screw_dynamics.ros.node.process import ros_process
 
 HORIZON = 25                # steps

@@ -6,7 +6,7 @@ table gives back what presses on it."""
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 
 UPPER, FORE, TIP = 0.4, 0.35, 0.02      # m: lengths, radius of the tip
 FORCE, SPEED = 10.0, 0.1                # N, m/s

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import Cost, Duration, Effort
+from screw_dynamics.planning.optimal import Cost, Duration, Effort
 
 URDF = Path(__file__).parent.parent / "urdf" / "double_pendulum.urdf"
 STEPS = 4000                                    # of the simulation

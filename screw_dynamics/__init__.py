@@ -4,35 +4,37 @@ Screws and twists are (angular, linear), wrenches (torque, force); SI units, rad
 import importlib
 from typing import Any
 
-from .kernel_cache import dependencies as _dependencies  # noqa: F401  first, as it takes the time of the import
-from .mjcf import MjcfWarning, read_mjcf
+from .jit.kernel_cache import dependencies as _dependencies  # noqa: F401  first, as it takes the time of the import
+
+# isort: split
+from .description.mjcf import MjcfWarning, read_mjcf
+from .description.urdf import UrdfError, UrdfWarning, read_urdf
 from .model.builder import Limits, ModelBuilder
 from .model.drive import Drive
 from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
+from .rollout.divergence import DivergenceWarning
+from .rollout.limit_violations import LimitsWarning
+from .rollout.springs import Springs
 from .screws.arrays import inertia_matrix
-from .simulation.divergence import DivergenceWarning
-from .simulation.limit_violations import LimitsWarning
-from .simulation.springs import Springs
-from .urdf import UrdfError, UrdfWarning, read_urdf
 
 # Modules that are attributes of the package, imported at their first use: few users need them, and symbolic imports
 # SymPy, an extra that is slow to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
-    "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
-    "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
-    "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
+    "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "compiled.counting",
+    "forces", "model.drive", "model.macro_joints", "papers.absolute_coordinates", "papers.formulations",
+    "papers.lie_groups", "papers.symbolic", "planning.optimal", "planning.paths", "recordings.campaigns",
+    "recordings.logs", "robot.closed_loops", "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
 # Functions and classes of modules that are imported at their first use, as they take extras or are long to import.
-_FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "ElasticJoints": "analysis.elastic_joints",
-              "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal", "campaign": "campaigns",
-              "view": "viewer.page", "identify": "analysis.identification.fit",
-              "ControllerError": "simulation.controllers", "Transmission": "model.transmission",
-              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
+_FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "robot.closed_loops", "ElasticJoints": "analysis.elastic_joints",
+              "on_gpu": "backends.gpu", "optimize_motion": "planning.optimal", "collocate_motion": "planning.optimal",
+              "campaign": "recordings.campaigns", "view": "viewer.page", "identify": "analysis.identification.fit",
+              "ControllerError": "rollout.controllers", "Transmission": "model.transmission",
+              "transmissions": "description.urdf.transmissions", "time_optimal": "planning.paths.fastest_motion"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
@@ -47,7 +49,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
         return version(__name__)
-    from .checks.hints import HINTS
+    from .utils.checks.hints import HINTS
     hint = f"; {HINTS[name].replace('robot.', 'Robot.')}" if name in HINTS else ""
     if not name.startswith("_") and name in dir(Robot):
         hint = f"; here it is Robot.{name}"

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Sequence
 
 from screw_dynamics.c_code.quantities import DEFAULT, QUANTITIES
+from screw_dynamics.description.urdf.error import UrdfWarning
+from screw_dynamics.description.urdf.xacro_file import xacro_arguments
 from screw_dynamics.robot import GRAVITY, Robot
-from screw_dynamics.urdf.error import UrdfWarning
-from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

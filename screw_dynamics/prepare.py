@@ -57,19 +57,19 @@ from screw_dynamics.constraints.contacts import calls as contact_calls
 from screw_dynamics.constraints.contacts import touches
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
-from screw_dynamics.kernel_cache import store
-from screw_dynamics.kernel_cache.shared_objects import is_kept
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec
+from screw_dynamics.jit.kernel_cache import store
+from screw_dynamics.jit.kernel_cache.shared_objects import is_kept
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec
+from screw_dynamics.jit.numba_internals import tested
 from screw_dynamics.model.links import Structure
-from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation import control_along, driven, feedback
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
-from screw_dynamics.simulation.linearization import tangent_maps
-from screw_dynamics.simulation.rollout_kernels import spec_of
-from screw_dynamics.simulation.step_settings import OTHER_METHODS
-from screw_dynamics.sweeps import entries as sweeps
-from screw_dynamics.sweeps.constraint_responses import spec_of_constraint_responses
+from screw_dynamics.rollout import control_along, driven, feedback
+from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
+from screw_dynamics.rollout.linearization import tangent_maps
+from screw_dynamics.rollout.recursions import entries as sweeps
+from screw_dynamics.rollout.recursions.constraint_responses import spec_of_constraint_responses
+from screw_dynamics.rollout.rollout_kernels import spec_of
+from screw_dynamics.rollout.step_settings import OTHER_METHODS
 
 # Parts, by use. Every wheel contains all of them; missing kernels are compiled at their first use. core: most methods
 # of Robot, rollouts; floating_bases: batches of core's algorithms for robots with Lie-group joints; derivatives: also

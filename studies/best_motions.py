@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 
 import screw_dynamics as sd
 from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS
-from screw_dynamics.optimal import (
+from screw_dynamics.planning.optimal import (
     Acceleration,
     Cost,
     Duration,
@@ -32,8 +32,8 @@ from screw_dynamics.optimal import (
     Quantity,
     Velocity,
 )
-from screw_dynamics.optimal.collocation.interior import Found
-from screw_dynamics.optimal.quantities import Value
+from screw_dynamics.planning.optimal.collocation.interior import Found
+from screw_dynamics.planning.optimal.quantities import Value
 
 PICTURES, BUILD = Path("docs") / "images", Path("build") / "studies"
 PENDULUM = Path(__file__).resolve().parents[1] / "urdf" / "double_pendulum.urdf"

@@ -23,7 +23,7 @@ import screw_dynamics as sd
 from benchmarks import machine
 from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS
 from benchmarks.robots import real
-from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.rollout.integrators import INTEGRATORS
 
 PAGE, IMAGES, BUILD = Path("docs") / "integration.md", Path("docs") / "images", Path("build") / "studies"
 BEGIN, END = "<!-- numbers: make drift -->", "<!-- end of drift -->"

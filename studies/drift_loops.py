@@ -15,8 +15,8 @@ import numpy as np
 
 import screw_dynamics as sd
 from benchmarks import machine
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
 from screw_dynamics.papers.absolute_coordinates import of_robot, simulate
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 from studies.drift import BUILD, DT, PAGE, renewed
 
 BEGIN, END = "<!-- numbers: make drift, closed loops -->", "<!-- end of closed loops -->"

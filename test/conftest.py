@@ -92,7 +92,7 @@ def compiling_little(pytestconfig):
     if pytestconfig.option.markexpr != "not slow":
         yield
         return
-    from screw_dynamics.kernel_cache import building
+    from screw_dynamics.jit.kernel_cache import building
 
     build = building.build
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.atomic_write import atomic_write, write_atomically
-from screw_dynamics.logs.parquet_file import write as write_parquet
-from screw_dynamics.logs.recording import Recording
+from screw_dynamics.recordings.logs.parquet_file import write as write_parquet
+from screw_dynamics.recordings.logs.recording import Recording
+from screw_dynamics.rollout.plot import saved
 from screw_dynamics.scene.file import SceneFile, write_scene
-from screw_dynamics.simulation.plot import saved
+from screw_dynamics.utils.atomic_write import atomic_write, write_atomically
 from support.disks import room_for
 from support.paths import URDF
 

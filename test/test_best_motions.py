@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from screw_dynamics.optimal.quantities import Nodes
+from screw_dynamics.planning.optimal.quantities import Nodes
 from studies.best_motions import FAR, LIFTED, REACH, REACHES, WEAK, G, Problem, Short, arm, lift, slsqp, thrower
 from support.paths import ROOT
 

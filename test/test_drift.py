@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.rollout.integrators import INTEGRATORS
 from studies import drift, drift_loops
 from support.paths import ROOT
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance
 from support.paths import ROOT
 
 LARGE = Path(mujoco.__file__).parent / "testdata" / "model.xml"

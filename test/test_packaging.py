@@ -52,7 +52,7 @@ def import_without_ros(*modules):
 @pytest.mark.slow
 def test_core_imports_without_ros():
     modules = core_modules()
-    assert {"screw_dynamics.model", "screw_dynamics.urdf"} <= set(modules)
+    assert {"screw_dynamics.model", "screw_dynamics.description.urdf"} <= set(modules)
     result = import_without_ros("screw_dynamics", *modules)
     assert result.returncode == 0, result.stderr
 

@@ -12,8 +12,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics import prepare
 from screw_dynamics.forces.kernels import kernels_of, spec_of_derivatives, spec_of_native, spec_of_states
-from screw_dynamics.kernel_cache import building, shared_objects
-from screw_dynamics.kernel_cache.specs import file_name
+from screw_dynamics.jit.kernel_cache import building, shared_objects
+from screw_dynamics.jit.kernel_cache.specs import file_name
 from support.kernels import cache_with
 from support.paths import ROOT
 from support.real_robots import PATHS

@@ -37,7 +37,7 @@ robot.gravity_torque(robot.neutral())
 print(*sys.modules)""")
     packages = {module.split(".")[1] for module in modules if module.startswith("screw_dynamics.")}
     assert "algorithms" in packages and not {"constraints", "contact", "scene", "sweeps"} & packages
-    assert not {"screw_dynamics.simulation.rollout", "screw_dynamics.kernel_cache.building", "subprocess", "tempfile",
+    assert not {"screw_dynamics.rollout.rollout", "screw_dynamics.jit.kernel_cache.building", "subprocess", "tempfile",
                 "numba", "numpy.random"} & {*modules}
 
 

@@ -14,7 +14,7 @@ from numba.core import event
 
 import screw_dynamics as sd
 from screw_dynamics import prepare
-from screw_dynamics.kernel_cache.levels import LEVELS
+from screw_dynamics.jit.kernel_cache.levels import LEVELS
 from support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))

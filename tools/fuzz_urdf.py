@@ -22,8 +22,8 @@ try:
 except ImportError:
     sys.exit("fuzz_urdf needs Atheris: pip install atheris")
 
-with atheris.instrument_imports(include=["screw_dynamics.urdf", "screw_dynamics.model", "urdf_parser_py"]):
-    from screw_dynamics.urdf import UrdfError, UrdfWarning, read_urdf
+with atheris.instrument_imports(include=["screw_dynamics.description.urdf", "screw_dynamics.model", "urdf_parser_py"]):
+    from screw_dynamics.description.urdf import UrdfError, UrdfWarning, read_urdf
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "test"))

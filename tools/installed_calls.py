@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import event
 
 import screw_dynamics as sd
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS
 
 LEADS = (), (2, 5)                  # a state, and a batch of more than a register takes
 MANY = 2000                         # states, enough for two threads

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from screw_dynamics.kernel_cache import store
+from screw_dynamics.jit.kernel_cache import store
 
 
 def main() -> int:

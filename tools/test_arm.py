@@ -31,7 +31,7 @@ TESTS = [
     "test/algorithms/test_closed_form.py",
     "test/compiled/test_batch.py::test_leading_axes_broadcast",
     "test/compiled/test_batch.py::test_a_state_that_is_not_finite_spoils_no_other",
-    *(f"test/simulation/test_rollout.py::test_a_state_moves_in_a_batch_as_alone[{robot}-{integrator}]"
+    *(f"test/rollout/test_rollout.py::test_a_state_moves_in_a_batch_as_alone[{robot}-{integrator}]"
       for robot in ("pendulum", "tree") for integrator in ("semi_implicit_euler", "rk4", "rk45")),
 ]
 

@@ -34,9 +34,9 @@ TESTS = [
     "test/compiled/test_shared_objects.py",
     "test/compiled/test_batch.py::test_a_state_that_is_not_finite_spoils_no_other",
     "test/algorithms/test_closed_form.py",
-    "test/simulation/test_controllers.py::test_controllers_that_several_processes_compiled_are_not_mixed_up",
-    "test/simulation/test_controllers.py::test_without_numba_s_internals_controllers_lead_to_the_same_ends",
-    *(f"test/simulation/test_rollout.py::test_a_state_moves_in_a_batch_as_alone[tree-{integrator}]"
+    "test/rollout/test_controllers.py::test_controllers_that_several_processes_compiled_are_not_mixed_up",
+    "test/rollout/test_controllers.py::test_without_numba_s_internals_controllers_lead_to_the_same_ends",
+    *(f"test/rollout/test_rollout.py::test_a_state_moves_in_a_batch_as_alone[tree-{integrator}]"
       for integrator in ("semi_implicit_euler", "rk4")),
 ]
 

@@ -24,7 +24,7 @@ ROOT = release.ROOT
 BUILD = ROOT / "build" / "wheels"
 LOG = BUILD / "log"
 VERSIONS = "3.10", "3.11", "3.12", "3.13", "3.14"
-LEVELS = {"x86_64": ("x86-64-v3", "x86-64-v4"), "aarch64": ("generic",)}    # of kernel_cache/levels.py
+LEVELS = {"x86_64": ("x86-64-v3", "x86-64-v4"), "aarch64": ("generic",)}    # of jit/kernel_cache/levels.py
 # Bytes of a wheel, and of what it is installed as: two fifths more than they have now.
 BUDGET, BUDGET_INSTALLED = 20_000_000, 50_000_000
 TOLERANCE = 1e-9        # of the largest number of a result, between levels and plain Python

@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type, read_type
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import kernel
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target, per_body, per_frame
+from screw_dynamics.jit.numba_internals.compiler import overload, types
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numba_internals.compiler import overload, types
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, exp, identity, inverse

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.workspace import links_in, pose_sources_in
+from screw_dynamics.jit.numba_internals.compiler import overload, types
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
-from screw_dynamics.numba_internals.compiler import overload, types
 from screw_dynamics.numbers.dual import direction, dual
 from screw_dynamics.numbers.scalars import absolute, nearest, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over

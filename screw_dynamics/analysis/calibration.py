@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, tilde
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.utils import checks
 
 SMALL = 1e-9            # singular values of ad_X below this fraction of the largest count as 0
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import tilde
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.utils import checks
 
 Wrenches = Mapping[str, ArrayLike]
 RANK = 1e-12            # eigenvalues of the stance's Gram matrix below this fraction of the largest count as 0

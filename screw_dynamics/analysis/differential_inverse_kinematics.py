@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model import checks as model_checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import log
+from screw_dynamics.utils import checks
 
 
 @runtime_checkable

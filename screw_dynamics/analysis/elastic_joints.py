@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.forces import Friction, Spring
 from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
 from screw_dynamics.model.drives import transmission, without_drives
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from .spring_laws import deflection, law
 

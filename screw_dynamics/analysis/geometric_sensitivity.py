@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Wrenches
 from screw_dynamics.screws.arrays import Ad_matrix, ad_dual_matrix, ad_matrix, times
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.utils import checks
 
 UNIT = np.eye(6)
 EACH = 12                                                       # parameters of a body: its screw X and m

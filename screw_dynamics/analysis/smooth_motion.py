@@ -12,7 +12,7 @@ from math import perm
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 ORDER = 4                       # number of continuous derivatives
 GIVEN = ORDER + 1               # values at a point: the position and its derivatives

@@ -6,10 +6,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.atomic_write import write_atomically
 from screw_dynamics.compiled.tracing import TooLong
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.atomic_write import write_atomically
 
 from .benchmark import benchmark
 from .build_files import cmake, pkg_config

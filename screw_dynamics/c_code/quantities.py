@@ -1,8 +1,8 @@
 """The quantities that can be exported, by name, and their functions for a robot."""
 from collections.abc import Callable, Sequence
 
-from screw_dynamics import checks
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
 
 from . import dynamics, kinematics, motion
 from .functions import Function, Options

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .layout import Export
 from .printing import KEYWORDS, WIDTH, wrapped

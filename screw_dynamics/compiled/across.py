@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.structs import numba_types
 

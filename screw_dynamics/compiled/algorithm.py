@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
-from screw_dynamics.lazy import lazy
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec, compiled
+from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
-from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import splat, splat_single
 from screw_dynamics.numbers.tables import columns, table, taking
 from screw_dynamics.numbers.values import fields, kernel, null
 from screw_dynamics.screws.se3 import Wrench
+from screw_dynamics.utils.lazy import lazy
 
 from . import workspace as ws
 from .inputs import each, load_input, load_placements

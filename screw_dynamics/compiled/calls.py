@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from screw_dynamics.kernel_cache.specs import KernelSpec
-from screw_dynamics.kernel_cache.store import warn_once
-from screw_dynamics.numba_internals.compiler import numba_calls
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec
+from screw_dynamics.jit.kernel_cache.store import warn_once
+from screw_dynamics.jit.numba_internals.compiler import numba_calls
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
 from screw_dynamics.screws.se3 import Wrench

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, noinline, numba_arrays, overload, types
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, ir, noinline, numba_arrays, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN
 

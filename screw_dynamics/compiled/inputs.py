@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.numba_internals.compiler import overload, types
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
-from screw_dynamics.numba_internals.compiler import overload, types
 from screw_dynamics.numbers.values import is_value, kernel
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import kernel, noinline
 

@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.specs import KernelSpec
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, overload, types
+from screw_dynamics.jit.kernel_cache import shared_objects
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec
+from screw_dynamics.jit.numba_internals.compiler import (
+    cgutils,
+    intrinsic,
+    ir,
+    numba_arrays,
+    numba_calls,
+    overload,
+    types,
+)
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN, null
 

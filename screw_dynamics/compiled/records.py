@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import intrinsic, overload, types
+from screw_dynamics.jit.numba_internals.compiler import intrinsic, overload, types
 
 WORD = np.int64
 

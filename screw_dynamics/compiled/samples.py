@@ -1,7 +1,7 @@
 """Samples of rollouts, (N, samples, n), as columns of states: of one state, or of as many as a lane has elements."""
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import overload
+from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import noinline
@@ -22,15 +22,15 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
 @noinline
 def _load(rows, first, sample, column):
     for k in range(len(column)):
-        for place in range(lane_count(column[k])):
-            column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
+        for lane in range(lane_count(column[k])):
+            column[k] = insert(column[k], lane, rows[min(first + lane, len(rows) - 1), sample, k])
 
 
 @noinline
 def _store(rows, first, sample, column):
     for k in range(len(column)):
-        for place in range(min(lane_count(column[k]), len(rows) - first)):
-            rows[first + place, sample, k] = extract(column[k], place)
+        for lane in range(min(lane_count(column[k]), len(rows) - first)):
+            rows[first + lane, sample, k] = extract(column[k], lane)
 
 
 @noinline

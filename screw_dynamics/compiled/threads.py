@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Lock
 from time import monotonic
 
-from screw_dynamics.checks import whole
+from screw_dynamics.utils.checks import whole
 
 
 def available_threads() -> int:

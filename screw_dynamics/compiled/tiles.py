@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec, compiled
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat, splat_single
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import kernel, null
@@ -96,8 +96,8 @@ def _rows(typing, states, first, last, column):
         kind, (states, first, last, column) = signature.args[0], args
         _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, states).shape)
         part, mask, read = _part(kind), first_elements(builder, builder.sub(entries, column)), []
-        for place in range(lane.lanes):
-            row = _earlier(builder, builder.add(first, first.type(place)), last)
+        for index in range(lane.lanes):
+            row = _earlier(builder, builder.add(first, first.type(index)), last)
             pointer = entry_pointer(context, builder, kind, states, row, column)
             arguments = [pointer, numba_types.INT(kind.dtype.bitwidth // 8), mask, ir.Constant(part, None)]
             read.append(_masked(builder, "load", part, arguments, part))
@@ -115,7 +115,7 @@ def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
         fields = numba_arrays.make_array(kind)(context, builder, lanes)
         last = builder.sub(fields.nitems, fields.nitems.type(1))
         found = [numba_arrays.load_item(context, builder, kind, builder.gep(
-            fields.data, [_earlier(builder, builder.add(first, first.type(place)), last)])) for place in range(WIDTH)]
+            fields.data, [_earlier(builder, builder.add(first, first.type(index)), last)])) for index in range(WIDTH)]
         return context.make_tuple(builder, signature.return_type, found)
     return types.UniTuple(lanes.dtype, WIDTH)(lanes, types.intp), build
 
@@ -190,8 +190,8 @@ def load_square(states: np.ndarray, first: int, last: int, k: int, column: list)
 def store_square(lanes: list, out: np.ndarray, first: int, k: int) -> None:
     """Write up to WIDTH lanes from index k on, transposed, to WIDTH rows from `first` on."""
     rows = transposed(consecutive(lanes, k))
-    for place in range(WIDTH):
-        put_row(out, first + place, k, rows[place])
+    for index in range(WIDTH):
+        put_row(out, first + index, k, rows[index])
 
 
 @kernel
@@ -211,8 +211,8 @@ def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
             read = _read(states, first, last, k)
             for i in range(min(WIDTH, n - k)):
                 lanes[start + k + i] = read[i]
-            for place in range(0, width, width // WIDTH):
-                _fetch(states, min(first + AHEAD * width + place, last), k)
+            for index in range(0, width, width // WIDTH):
+                _fetch(states, min(first + AHEAD * width + index, last), k)
     else:
         for k in range(n):
             lanes[start + k] = _lane(states, first, last, k)
@@ -222,8 +222,8 @@ def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
 def _lane(states, first, last, k):
     """Return the lane of entry k of WIDTH states from `first` on; past the end, the last state is repeated."""
     lane = lane_like(states)
-    for place in range(lane_count(lane)):
-        lane = insert(lane, place, states[min(first + place, last), k])
+    for index in range(lane_count(lane)):
+        lane = insert(lane, index, states[min(first + index, last), k])
     return lane
 
 
@@ -268,8 +268,8 @@ def store(results: Any, out: np.ndarray, first: int) -> None:
             store_square(flat, out, first, k)
     else:
         for i in range(len(flat)):
-            for place in range(count):
-                out[first + place, i] = extract(flat[i], place)
+            for index in range(count):
+                out[first + index, i] = extract(flat[i], index)
 
 
 # ------------------------------------------------------------------------------------------------- entry points

@@ -10,7 +10,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.inputs import gather_placements
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of
 from screw_dynamics.numbers.lanes import WIDTH, extract

@@ -16,7 +16,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import per_joint
 from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel

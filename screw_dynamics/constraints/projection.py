@@ -27,7 +27,7 @@ from screw_dynamics.compiled.inputs import gather_coordinates
 from screw_dynamics.compiled.native import address_of, array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from screw_dynamics.compiled.algorithm import number
 from screw_dynamics.compiled.native import address_of, array_at, plain_address, read_only
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
-from screw_dynamics.kernel_cache.user_code import fingerprint
-from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
-from screw_dynamics.kernel_cache.user_functions import bounds_checked
-from screw_dynamics.numba_internals.compiler import jit, overload, types
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.user_code import fingerprint
+from screw_dynamics.jit.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
+from screw_dynamics.jit.kernel_cache.user_functions import bounds_checked
+from screw_dynamics.jit.numba_internals.compiler import jit, overload, types
 from screw_dynamics.numbers.dual import no_derivatives
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.numbers.views import as_array

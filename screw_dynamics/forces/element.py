@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.checks import described, plain, real
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils.checks import described, plain, real
 
 from .laws import Law
 

@@ -11,7 +11,7 @@ from screw_dynamics.compiled.algorithm import ending, lane, number
 from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import along, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH

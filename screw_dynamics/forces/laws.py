@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from screw_dynamics.compiled.native import at, call_and_raise, function_at, read_only, zeros_like
-from screw_dynamics.numba_internals.compiler import overload
+from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null

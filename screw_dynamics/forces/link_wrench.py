@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, numbers
 from screw_dynamics.screws.se3 import Ad_dual, Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import cross
+from screw_dynamics.utils import checks
 
 from .element import ANY, Element, Robot, built_in
 from .laws import LinkLaw, Push

@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, at
 from screw_dynamics.compiled.workspace import Tables
-from screw_dynamics.kernel_cache.specs import KernelSpec
-from screw_dynamics.lazy import remade
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.lazy import remade
 
 from .custom import Custom
 from .element import KINDS, Element, Robot

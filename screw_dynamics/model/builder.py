@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import described, flag, one_of
 from screw_dynamics.screws import arrays, se3
+from screw_dynamics.utils.checks import described, flag, one_of
 
 from . import checks, inertial_parameters, macro_joints
 from .constraints import Constraint, Distance, Gear, LoopJoint, Members

@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.checks.hints import array_hint
 from screw_dynamics.screws import arrays
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.checks.hints import array_hint
 
 from . import inertial_parameters
 

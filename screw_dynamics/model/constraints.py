@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import described, known_link, positive, vector
 from screw_dynamics.screws.arrays import inverse_pose
+from screw_dynamics.utils.checks import described, known_link, positive, vector
 
 from . import checks, macro_joints
 from .group_joints import GROUPS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from screw_dynamics.checks import described, real
+from screw_dynamics.utils.checks import described, real
 
 POINTS = 8              # largest number of points of a Table; COEFFICIENTS: of coefficients of a Hardening
 COEFFICIENTS = 4

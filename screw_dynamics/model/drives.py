@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.checks import described
+from screw_dynamics.utils.checks import described
 
 from . import inertial_parameters
 from .drive import Drive

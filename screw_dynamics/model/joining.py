@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import described
 from screw_dynamics.screws import arrays
+from screw_dynamics.utils.checks import described
 
 from . import checks
 from .builder import ModelBuilder

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of, real_numbers
+from screw_dynamics.utils.checks import one_of, real_numbers
 
 from . import checks
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import known_link
-from screw_dynamics.lazy import lazy
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.se3 import compose, inverse
+from screw_dynamics.utils.checks import known_link
+from screw_dynamics.utils.lazy import lazy
 
 from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members

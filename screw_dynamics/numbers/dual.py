@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, overload, types
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, overload, types
 
 from .lanes import WIDTH, extract, insert, splat
 from .scalars import absolute, atan2, floor, sincos, sqrt

@@ -10,7 +10,7 @@ import operator
 import platform
 from typing import Any
 
-from screw_dynamics.numba_internals.compiler import intrinsic, ir, overload, types
+from screw_dynamics.jit.numba_internals.compiler import intrinsic, ir, overload, types
 
 from .scalars import LIMIT, SINGLE_LIMIT, absolute, atan2, sincos, sincos_polynomial, sincos_single, some, where
 from .structs import numba_types

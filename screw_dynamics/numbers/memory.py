@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import intrinsic, numba_arrays, overload, types
+from screw_dynamics.jit.numba_internals.compiler import intrinsic, numba_arrays, overload, types
 
 from .lanes import lane_count
 from .structs import numba_types

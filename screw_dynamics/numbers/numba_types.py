@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import lower_builtin, lower_cast, lower_getattr_generic, models, register_model
 
-from screw_dynamics.numba_internals.arrays import (
+from screw_dynamics.jit.numba_internals.arrays import (
     borrowed,
     getitem_array_tuple,
     getitem_arraynd_intp,
@@ -17,8 +17,8 @@ from screw_dynamics.numba_internals.arrays import (
     setitem_array,
     store_item,
 )
-from screw_dynamics.numba_internals.calls import SAFE
-from screw_dynamics.numba_internals.compiler import FLAGS
+from screw_dynamics.jit.numba_internals.calls import SAFE
+from screw_dynamics.jit.numba_internals.compiler import FLAGS
 
 from .lanes import WIDTH
 

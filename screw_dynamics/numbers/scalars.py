@@ -8,7 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
 
 from .values import Scalar, kernel
 

@@ -2,7 +2,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from screw_dynamics.numba_internals.compiler import Module, cgutils, declare, intrinsic
+from screw_dynamics.jit.numba_internals.compiler import Module, cgutils, declare, intrinsic
 
 numba_types: Any = Module("screw_dynamics.numbers.numba_types")
 declare(lambda: numba_types.LANE)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, overload, types
+from screw_dynamics.jit.numba_internals.compiler import cgutils, intrinsic, overload, types
 
 from .structs import numba_types
 from .values import Nil, build, fields, form_of, leaves, numba_type, numbers

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
-from screw_dynamics.numba_internals.compiler import (
+from screw_dynamics.jit.numba_internals.compiler import (
     PLAIN,
     intrinsic,
     ir,

@@ -1,7 +1,7 @@
 """Conversion of views to Numba's own arrays, in compiled code."""
 from typing import Any
 
-from screw_dynamics.numba_internals.compiler import intrinsic, numba_arrays
+from screw_dynamics.jit.numba_internals.compiler import intrinsic, numba_arrays
 
 from .structs import numba_types
 

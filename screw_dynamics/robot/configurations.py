@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.configurations import difference, integrated
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 from .evaluation import Evaluation
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.derivatives import (
     INVERSE_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS,
@@ -22,6 +21,7 @@ from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix
+from screw_dynamics.utils import checks
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.forces import ForceSum, friction_of
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 from .evaluation import Out, Threads, Wrenches
 from .kinematics import Kinematics

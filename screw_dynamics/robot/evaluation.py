@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm, Target
 from screw_dynamics.compiled.calls import Workspaces, bind, evaluate
 from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.forces import Element
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 Out: TypeAlias = np.ndarray | None
 Threads: TypeAlias = int | None

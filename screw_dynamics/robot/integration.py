@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.choice import Choice
 from screw_dynamics.forces import Element, ForceSum, elements_of
-from screw_dynamics.foreign_arrays import any_foreign
-from screw_dynamics.lazy import lazy
 from screw_dynamics.model.drives import torque_speed
-from screw_dynamics.simulation import conservation
-from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
-from screw_dynamics.simulation.force_elements import all_elements
-from screw_dynamics.simulation.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
-from screw_dynamics.simulation.springs import Springs
+from screw_dynamics.rollout import conservation
+from screw_dynamics.rollout.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.rollout.force_elements import all_elements
+from screw_dynamics.rollout.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
+from screw_dynamics.rollout.springs import Springs
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
+from screw_dynamics.utils.lazy import lazy
 
 from .evaluation import Evaluation, Forces, Threads, Wrenches
 
 if TYPE_CHECKING:
-    from screw_dynamics.simulation.rollout import Rollouts
+    from screw_dynamics.rollout.rollout import Rollouts
 
 empty = np.empty
 
@@ -37,7 +37,7 @@ class Integration(Evaluation):
     @lazy
     def _rollouts(self) -> Rollouts:
         """The rollouts of this robot, which import all of simulation."""
-        from screw_dynamics.simulation.rollout import Rollouts
+        from screw_dynamics.rollout.rollout import Rollouts
 
         return Rollouts(self, self._algorithms, self._on_lanes)
 
@@ -169,7 +169,7 @@ class Integration(Evaluation):
             effort = efforts(effort, motion[1].shape[:-2], steps, self.n)
             effort = effort[..., 0, :] if effort.shape[-2] == 1 else effort if steps else None
         # The step in which a stop acted is known if its efforts are those at its start.
-        from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+        from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS
 
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 
@@ -373,7 +373,7 @@ class Integration(Evaluation):
         The bounds are the effort limits of the model and the torque-speed lines of drives. They are infinite without
         limits. A rollout does not clip its efforts.
         """
-        from screw_dynamics.simulation.driven_joints import effort_bounds
+        from screw_dynamics.rollout.driven_joints import effort_bounds
 
         qd = checks.real_numbers("qd", qd, self.n)
         stall, no_load = torque_speed(self.model)
@@ -501,5 +501,5 @@ class Integration(Evaluation):
         The angular coordinates of a Lie-group joint share one panel, and the linear ones another. Of a batch the first
         motion is in color, and up to eleven others are in gray.
         """
-        from screw_dynamics.simulation.plot import plot  # when it is called: few robots are plotted
+        from screw_dynamics.rollout.plot import plot  # when it is called: few robots are plotted
         return plot(self, t, q, qd, tau, path)

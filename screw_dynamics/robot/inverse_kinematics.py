@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.foreign_arrays import Axis, any_foreign
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot.searches import InverseKinematicsResult, Searches, are_points
+from screw_dynamics.utils.array_adapters import Axis, any_foreign
 
 from .configurations import Configurations
 from .evaluation import Threads

@@ -4,13 +4,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled.algorithm import Target
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
 
 from .evaluation import Evaluation, Out, Threads
 from .points import Moved, Point, stored

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .derivatives import Derivatives
 from .evaluation import Forces, Threads, Wrenches
 from .integration import Integration
 
 if TYPE_CHECKING:
-    from screw_dynamics.simulation.linearization.linear_model import LinearModel
-    from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
+    from screw_dynamics.rollout.linearization.linear_model import LinearModel
+    from screw_dynamics.rollout.linearization.rollout_derivatives import Cost, RolloutDerivatives, RolloutGradient
 
 
 class Linearization(Derivatives, Integration):
@@ -77,8 +77,8 @@ class Linearization(Derivatives, Integration):
         ----------
         [MD] 6.1.
         """
-        from screw_dynamics.simulation.integrators import LINEARIZED
-        from screw_dynamics.simulation.linearization import linear_model
+        from screw_dynamics.rollout.integrators import LINEARIZED
+        from screw_dynamics.rollout.linearization import linear_model
 
         (q, qd, tau), external = linear_model.states(self, external, q=q, qd=qd, tau=tau)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
@@ -140,7 +140,7 @@ class Linearization(Derivatives, Integration):
         -----
         The derivatives are exact for the steps, as in ``linearize``.
         """
-        from screw_dynamics.simulation.linearization.rollout_derivatives import RolloutDerivatives
+        from screw_dynamics.rollout.linearization.rollout_derivatives import RolloutDerivatives
 
         return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, parameters,
                                   threads)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.compiled import algorithm as shapes
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm
-from screw_dynamics.foreign_arrays import Axis, mapped
 from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import Axis, mapped
 
 TWIST = "wx", "wy", "wz", "vx", "vy", "vz"
 WRENCH = "mx", "my", "mz", "fx", "fy", "fz"

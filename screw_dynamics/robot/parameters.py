@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.regressor import KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR, TORQUE_REGRESSOR
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads

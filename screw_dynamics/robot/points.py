@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.foreign_arrays import Axis, any_foreign
 from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import Axis, any_foreign
 
 Point: TypeAlias = ArrayLike | None
 STATES = "q", "qd", "qdd", "qddd", "qdddd"

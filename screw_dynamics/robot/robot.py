@@ -9,23 +9,24 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks, mjcf
 from screw_dynamics.algorithms.choice import Choice, candidates, choice
 from screw_dynamics.algorithms.jacobian import JACOBIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks.hints import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
+from screw_dynamics.description import mjcf
+from screw_dynamics.description.urdf import read_urdf
+from screw_dynamics.description.urdf.constraints import left_open
+from screw_dynamics.description.urdf.error import issue
+from screw_dynamics.description.urdf.file import opened, save
+from screw_dynamics.description.urdf.source import Source, kept, path_of
 from screw_dynamics.forces import KINDS, Element, check_fits, elements_of
 from screw_dynamics.model.drive import Drive
 from screw_dynamics.model.drive_numbers import following, undriven
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
-from screw_dynamics.urdf import read_urdf
-from screw_dynamics.urdf.constraints import left_open
-from screw_dynamics.urdf.error import issue
-from screw_dynamics.urdf.file import opened, save
-from screw_dynamics.urdf.source import Source, kept, path_of
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.checks.hints import WithHints
 
 from .configurations import Configurations
 from .inverse_kinematics import InverseKinematics
@@ -230,8 +231,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         For another robot (from a ModelBuilder or MJCF) the result is a URDF of the model only, with origins and axes
         to machine precision. Joints below fixed links may be in another order.
         """
-        from screw_dynamics.urdf.model_alone import urdf_text  # when it is called: few robots are written
-        from screw_dynamics.urdf.writer import written
+        from screw_dynamics.description.urdf.model_alone import urdf_text  # when it is called: few robots are written
+        from screw_dynamics.description.urdf.writer import written
 
         source = urdf_text(undriven(self.model)) if self.source is None else self.source
         text, notes = written(self.model, source)

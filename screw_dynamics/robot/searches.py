@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.inverse_kinematics import problems, search
-from screw_dynamics.checks.hints import HINTS
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import aligned
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.screws.arrays import pose_matrix
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.checks.hints import HINTS
 
 PARTS = {"pose": (1.0,) * 6, "position": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0), "orientation": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
 LAST = 0.0, 0.0, 0.0, 1.0                                       # last row of a pose

@@ -4,14 +4,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.time_derivatives import (
     INVERSE_DYNAMICS_TIME_DERIVATIVES_IN,
     JACOBIAN_SECOND_DERIVATIVE,
     LINK_DERIVATIVES,
 )
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches

@@ -4,7 +4,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.centroidal import (
     CENTER_OF_MASS,
     CENTROIDAL_MOMENTUM_MATRIX,
@@ -13,8 +12,9 @@ from screw_dynamics.algorithms.centroidal import (
     COMPOSITE_INERTIA,
 )
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.array_adapters import any_foreign
 
 from .evaluation import Evaluation, Out, Threads
 

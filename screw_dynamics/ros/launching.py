@@ -17,9 +17,9 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
 from launch import Action, LaunchContext, LaunchDescription
+from screw_dynamics.description.urdf.file import read_urdf_file
+from screw_dynamics.description.urdf.xacro_file import xacro_arguments
 from screw_dynamics.ros.parameter_files import around
-from screw_dynamics.urdf.file import read_urdf_file
-from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 PACKAGE = "screw_dynamics"
 ARGUMENTS = {   # name: default, description

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.analysis import differential_inverse_kinematics as differential
 from screw_dynamics.model import checks as model_checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 REACH = 0.3             # m: pairs farther than the clearance plus this are ignored in a step
 LONGEST = 0.3           # rad and m: largest change of a joint in a step

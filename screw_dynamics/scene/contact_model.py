@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.collision.colliders import Attached, kind_of, rows
+from screw_dynamics.collision.narrow_phase import are_simple, kinds_of, pair_rows
+from screw_dynamics.collision.shapes import Shape
 from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import Tables
@@ -18,21 +20,19 @@ from screw_dynamics.constraints.contacts.calls import ACCELERATION, detection_ad
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, UNSOLVED, Settings
 from screw_dynamics.constraints.contacts.touches import entry_of_touches
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
-from screw_dynamics.contact.colliders import Attached, kind_of, rows
-from screw_dynamics.contact.narrow_phase import are_simple, kinds_of, pair_rows
-from screw_dynamics.contact.shapes import Shape
-from screw_dynamics.lazy import remade
 from screw_dynamics.model.checks import named
 from screw_dynamics.model.configuration_space import normalized
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.robot import Robot
+from screw_dynamics.rollout.divergence import warn_of_divergence
+from screw_dynamics.rollout.limit_violations import begins_beyond, warn_of_limits
+from screw_dynamics.rollout.rollout import Rollouts, Samples
+from screw_dynamics.rollout.step_settings import head_of
 from screw_dynamics.screws.arrays import pose, pose_matrix
 from screw_dynamics.screws.se3 import compose
-from screw_dynamics.simulation.divergence import warn_of_divergence
-from screw_dynamics.simulation.limit_violations import begins_beyond, warn_of_limits
-from screw_dynamics.simulation.rollout import Rollouts, Samples
-from screw_dynamics.simulation.step_settings import head_of
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.lazy import remade
 
 KEY, GAP, VECTORS = 0, 1, slice(2, 11)      # layout of a contact in a report; the vectors are point, normal and force
 _NO_VECTORS = np.outer((np.nan, np.nan, 0.0), np.ones(3))

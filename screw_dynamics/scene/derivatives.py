@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot.evaluation import Forces, Threads
-from screw_dynamics.simulation.linearization.linear_model import Actuation, with_padding
-from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, Piece, RolloutDerivatives, RolloutGradient
-from screw_dynamics.simulation.rollout_arguments import efforts
+from screw_dynamics.rollout.linearization.linear_model import Actuation, with_padding
+from screw_dynamics.rollout.linearization.rollout_derivatives import Cost, Piece, RolloutDerivatives, RolloutGradient
+from screw_dynamics.rollout.rollout_arguments import efforts
+from screw_dynamics.utils import checks
 
 from .linearization import SLIDING, ContactModes, Step, StepModel, differentiate
 from .touch_derivatives import TouchRows

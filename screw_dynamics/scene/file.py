@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics import checks
-from screw_dynamics.atomic_write import write_atomically
-from screw_dynamics.contact.hulls import simplified
-from screw_dynamics.contact.materials import Combination, Material
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
+from screw_dynamics.collision.hulls import simplified
+from screw_dynamics.collision.materials import Combination, Material
+from screw_dynamics.collision.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
+from screw_dynamics.description.urdf.collisions import VERTICES
+from screw_dynamics.description.urdf.description import pose as pose_of_angles
+from screw_dynamics.description.urdf.meshes import meshes_of
 from screw_dynamics.model import checks as poses
 from screw_dynamics.screws.arrays import rotation_matrix
-from screw_dynamics.urdf.collisions import VERTICES
-from screw_dynamics.urdf.description import pose as pose_of_angles
-from screw_dynamics.urdf.meshes import meshes_of
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.atomic_write import write_atomically
 
 from .file_elements import Element, a_list, a_text, array, numbers, one_of, two_links, vector
 from .objects import SceneObject, coordinates_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics import checks
+from screw_dynamics.description.urdf.location import locate_beside
 from screw_dynamics.model import checks as poses
-from screw_dynamics.urdf.location import locate_beside
+from screw_dynamics.utils import checks
 
 
 class Element:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulation.linearization.tangent_maps import displacement
+from screw_dynamics.rollout.linearization.tangent_maps import displacement
 
 TURNS = {"spherical": 3, "planar": 1, "free": 3}        # number of rotational velocities of Lie-group joints
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS
-from screw_dynamics.simulation.linearization.linear_model import Actuation, implicit
+from screw_dynamics.rollout.linearization.linear_model import Actuation, implicit
 
 from .fixed_axes_update import at_end, motion, without_turning
 from .touch_derivatives import Rows, TouchRows

@@ -4,15 +4,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics import mjcf
-from screw_dynamics.contact.hulls import simplified
-from screw_dynamics.contact.materials import Material
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
-from screw_dynamics.mjcf.reader import model_of, names_of, pose_of
+from screw_dynamics.collision.hulls import simplified
+from screw_dynamics.collision.materials import Material
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Shape, Sphere
+from screw_dynamics.description import mjcf
+from screw_dynamics.description.mjcf.reader import model_of, names_of, pose_of
+from screw_dynamics.description.urdf.collisions import VERTICES
+from screw_dynamics.description.urdf.error import issue, listed
 from screw_dynamics.model.model import Model
-from screw_dynamics.urdf.collisions import VERTICES
-from screw_dynamics.urdf.error import issue, listed
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)               # mjtGeom
 SLIDING, TORSION, ROLLING = 3, 4, 6             # least condim with this kind of friction

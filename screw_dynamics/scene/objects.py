@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.contact.materials import Material
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import LARGEST, Shape
+from screw_dynamics.collision.materials import Material
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import LARGEST, Shape
 from screw_dynamics.model import checks as poses
 from screw_dynamics.model.joining import FreeBody
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.arrays import quaternion
+from screw_dynamics.utils import checks
 
 NEGLIGIBLE = 1e-13      # relative to the largest moment of inertia: smaller ones are rounding
 

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.closed_loops.constraints import Constraints
-from screw_dynamics.contact.on_links import CollisionShape
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.description.urdf.collisions import collisions_of
+from screw_dynamics.description.urdf.error import issue
+from screw_dynamics.description.urdf.source import path_of
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import Mounted, join, renamed
 from screw_dynamics.robot import Robot
-from screw_dynamics.urdf.collisions import collisions_of
-from screw_dynamics.urdf.error import issue
-from screw_dynamics.urdf.source import path_of
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.robot.closed_loops.constraints import Constraints
+from screw_dynamics.utils import checks
 
 from .file import RobotInScene
 from .objects import with_materials

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.checks.hints import WithHints, in_part
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.contact.materials import Combination, Material
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
-from screw_dynamics.lazy import remade
+from screw_dynamics.collision.materials import Combination, Material
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
+from screw_dynamics.description.urdf.source import Source
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.robot.evaluation import Forces, Threads, Wrenches
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH_CONSTRAINTS
-from screw_dynamics.simulation.rollout_arguments import STEPS, steps_of, with_external
-from screw_dynamics.urdf.source import Source
+from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS, WITH_CONSTRAINTS
+from screw_dynamics.rollout.rollout_arguments import STEPS, steps_of, with_external
+from screw_dynamics.utils import checks
+from screw_dynamics.utils.checks.hints import WithHints, in_part
+from screw_dynamics.utils.lazy import remade
 
 from .contact_model import Collider, ContactModel, Contacts
 from .derivatives import SceneLinearization

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics import checks
-from screw_dynamics.contact.on_links import CollisionShape
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.description.urdf.source import Source
+from screw_dynamics.description.urdf.srdf import Disabled, ordered, read_srdf
 from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
-from screw_dynamics.urdf.source import Source
-from screw_dynamics.urdf.srdf import Disabled, ordered, read_srdf
+from screw_dynamics.utils import checks
 
 ALWAYS = 0.95       # of the samples: links that touch in more are meant to touch, as in MoveIt's setup assistant
 AT_ONCE = 500       # samples in one call of `gaps`

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.collision.colliders import Collider as ColliderRow
+from screw_dynamics.collision.colliders import Geometry, Located, Touch
+from screw_dynamics.collision.colliders import Pair as PairRow
+from screw_dynamics.collision.pairs import TOUCHING, writer
+from screw_dynamics.collision.writing import on_second
 from screw_dynamics.constraints.contacts.motion import tangent
-from screw_dynamics.contact.colliders import Collider as ColliderRow
-from screw_dynamics.contact.colliders import Geometry, Located, Touch
-from screw_dynamics.contact.colliders import Pair as PairRow
-from screw_dynamics.contact.pairs import TOUCHING, writer
-from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numbers.dual import Dual, slope, value_of
 from screw_dynamics.numbers.tables import columns
 from screw_dynamics.numbers.values import numbers

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.contact.shapes import Shape
+from screw_dynamics.collision.shapes import Shape
 from screw_dynamics.screws import arrays
+from screw_dynamics.utils import checks
 from screw_dynamics.viewer import glyphs
 from screw_dynamics.viewer.meshes import Part
 from screw_dynamics.viewer.page import View

@@ -9,8 +9,8 @@ from typing import NamedTuple, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.numbers.values import build, compiled_as, is_value, numbers
+from screw_dynamics.utils import checks
 
 from .inertia import Inertia
 from .se3 import Pose, Twist, Wrench

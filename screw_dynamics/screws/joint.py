@@ -4,7 +4,7 @@ In a frame on its axis every screw is along z (Chasles). The recursions use such
 a rotation about z and a translation along it, and most entries of X are 0."""
 from typing import NamedTuple
 
-from screw_dynamics.numba_internals.compiler import overload, types
+from screw_dynamics.jit.numba_internals.compiler import overload, types
 from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Scalar, form_of, kernel, value
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
+from screw_dynamics.rollout.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import singular_joint
 from .initial_state import InitialState

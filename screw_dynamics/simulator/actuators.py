@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.forces import Element, without_friction
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.rollout import driven_joints as rows
+from screw_dynamics.rollout.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 from screw_dynamics.scene import Contacts
-from screw_dynamics.simulation import driven_joints as rows
-from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 
 from .commands import Drive, Drives
 from .environment import ContactModel

@@ -11,7 +11,7 @@ from screw_dynamics.model.constraints import Gear
 from screw_dynamics.model.floating_base import RATES, floating_base
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.conservation import at_limits, energy_balance, momentum_and_moment, momentum_balance
+from screw_dynamics.rollout.conservation import at_limits, energy_balance, momentum_and_moment, momentum_balance
 
 from .limits import EnforcedLimits
 from .settings import Settings

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model import checks as poses
 from screw_dynamics.model.floating_base import NUMBERS, RATES
 from screw_dynamics.robot import Robot
@@ -14,6 +13,7 @@ from screw_dynamics.scene import Contacts, Scene
 from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.screws import arrays
+from screw_dynamics.utils import checks
 
 from .loops import with_loops
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.constraints.projection import STEPS
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 
 
 def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:

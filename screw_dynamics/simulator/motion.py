@@ -7,7 +7,7 @@ import numpy as np
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import RATES, FloatingBase, coordinates, in_numbers
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.driven_joints import PAST
+from screw_dynamics.rollout.driven_joints import PAST
 
 from .actuators import Actuators, braked
 from .commands import Drive, Drives

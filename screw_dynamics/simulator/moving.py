@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.constraints.contacts.tables import RESIDUALS, UNSOLVED, report_numbers
 from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.rollout.driven import Driven
 from screw_dynamics.scene import Contacts
-from screw_dynamics.simulation.driven import Driven
 
 from .environment import ContactModel
 from .settings import Settings

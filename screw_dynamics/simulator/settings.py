@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS
 
 from .sensor_settings import SensorSettings
 from .setting import rows

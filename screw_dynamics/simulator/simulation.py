@@ -17,8 +17,8 @@ from screw_dynamics.model.floating_base import (
     velocity_names,
 )
 from screw_dynamics.robot import Robot
+from screw_dynamics.rollout.conservation import beyond_limits
 from screw_dynamics.scene import Scene
-from screw_dynamics.simulation.conservation import beyond_limits
 
 from .acceptance import check_drives, check_inertia, check_settings
 from .actuators import Actuators

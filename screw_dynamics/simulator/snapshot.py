@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.lazy import lazy
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
+from screw_dynamics.utils.lazy import lazy
 
 from .actuators import Actuators
 from .commands import Drives

@@ -17,13 +17,13 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from screw_dynamics.description.urdf.file import text_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.node.watches import full_name
 from screw_dynamics.ros.simulator import base_endpoints
 from screw_dynamics.ros.simulator.complaints import check_kinds
 from screw_dynamics.ros.simulator.connections import TOPICS, endpoints
-from screw_dynamics.urdf.file import text_of
 from screw_dynamics_interfaces.msg import BaseState, Contacts, ObjectStates
 from screw_dynamics_interfaces.srv import (
     ApplyWrench,

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from screw_dynamics.description.urdf.error import UrdfError
+from screw_dynamics.description.urdf.file import read_urdf_file
+from screw_dynamics.description.urdf.reader import model_of
+from screw_dynamics.description.urdf.source import read_source
+from screw_dynamics.description.urdf.xacro_file import xacro_arguments
+from screw_dynamics.description.urdf.xml import parse_xml
 from screw_dynamics.model.floating_base import motion_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
-from screw_dynamics.urdf.error import UrdfError
-from screw_dynamics.urdf.file import read_urdf_file
-from screw_dynamics.urdf.reader import model_of
-from screw_dynamics.urdf.source import read_source
-from screw_dynamics.urdf.xacro_file import xacro_arguments
-from screw_dynamics.urdf.xml import parse_xml
 
 WIDTH = 120         # columns of the report
 LONGEST_NAME = 30   # columns of a name in a table; longer names are shortened in the middle

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.urdf.meshes import meshes_of
+from screw_dynamics.description.urdf.meshes import meshes_of
 
 from . import glyphs
 from .glyphs import Mesh

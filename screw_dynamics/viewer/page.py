@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
+from screw_dynamics.utils import checks
 
 from .meshes import Part
 from .player import Player

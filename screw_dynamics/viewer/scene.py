@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics.description.urdf.error import UrdfError, listed
+from screw_dynamics.description.urdf.meshes import locate
 from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws import arrays
-from screw_dynamics.urdf.error import UrdfError, listed
-from screw_dynamics.urdf.meshes import locate
 
 from . import glyphs
 from .meshes import Part, parts_of

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 LARGEST_MESSAGE = 256 * 1024    # bytes, from a page: camera and widget events
 SEEN = "1.1.1"                  # tested version of viser

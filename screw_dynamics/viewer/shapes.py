@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from lxml import etree
 
-from screw_dynamics.urdf.error import quote
-from screw_dynamics.urdf.shapes import elements, geometry_of, numbers
-from screw_dynamics.urdf.source import read_source
-from screw_dynamics.urdf.xml import parse_xml
+from screw_dynamics.description.urdf.error import quote
+from screw_dynamics.description.urdf.shapes import elements, geometry_of, numbers
+from screw_dynamics.description.urdf.source import read_source
+from screw_dynamics.description.urdf.xml import parse_xml
 
 GRAY = (0.80, 0.82, 0.84, 1.0)      # default color
 

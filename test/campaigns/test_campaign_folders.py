@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.campaigns import load
-from screw_dynamics.campaigns.__main__ import main
-from screw_dynamics.campaigns.parameters import parameters_of
-from screw_dynamics.campaigns.plan import Plan
+from screw_dynamics.recordings.campaigns import load
+from screw_dynamics.recordings.campaigns.__main__ import main
+from screw_dynamics.recordings.campaigns.parameters import parameters_of
+from screw_dynamics.recordings.campaigns.plan import Plan
 from support.campaign_scenarios import below_one, decay, going_wrong
 from support.disks import room_for
 from support.paths import ROOT
@@ -22,10 +22,10 @@ PARAMETERS = {"height": (0.0, 2.0), "mode": ["slow", "fast"]}
 
 
 def command(*arguments):
-    """python -m screw_dynamics.campaigns in a process of its own, elsewhere."""
+    """python -m screw_dynamics.recordings.campaigns in a process of its own, elsewhere."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run([sys.executable, "-m", "screw_dynamics.campaigns", *map(str, arguments)], capture_output=True,
-                          text=True, cwd="/", env={**os.environ, "PYTHONPATH": path})
+    return subprocess.run([sys.executable, "-m", "screw_dynamics.recordings.campaigns", *map(str, arguments)],
+                          capture_output=True, text=True, cwd="/", env={**os.environ, "PYTHONPATH": path})
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_a_folder_is_the_campaign(kept):
 def test_one_command_runs_a_failure_again_with_the_same_bits(kept, tmp_path):
     found, folder = kept
     index = found.failures[0]
-    assert found.command(index) == f"python -m screw_dynamics.campaigns replay '{folder}' {index}"
+    assert found.command(index) == f"python -m screw_dynamics.recordings.campaigns replay '{folder}' {index}"
     done = command("replay", folder, index, "--motion", tmp_path / "motion.npz")
     assert done.returncode == 1, done.stderr
     assert f"case {index} failed: height={found.cases[index].parameters['height']!r}" in done.stdout

@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 
 import screw_dynamics as sd
-from screw_dynamics.campaigns.cases import judged
-from screw_dynamics.campaigns.dependence import dependences
-from screw_dynamics.campaigns.designs import DESIGNS, shares
-from screw_dynamics.campaigns.digests import digest_of
-from screw_dynamics.campaigns.drawn import drawn
-from screw_dynamics.campaigns.parameters import parameters_of
-from screw_dynamics.campaigns.plan import Plan
-from screw_dynamics.campaigns.report import page
+from screw_dynamics.recordings.campaigns.cases import judged
+from screw_dynamics.recordings.campaigns.dependence import dependences
+from screw_dynamics.recordings.campaigns.designs import DESIGNS, shares
+from screw_dynamics.recordings.campaigns.digests import digest_of
+from screw_dynamics.recordings.campaigns.drawn import drawn
+from screw_dynamics.recordings.campaigns.parameters import parameters_of
+from screw_dynamics.recordings.campaigns.plan import Plan
+from screw_dynamics.recordings.campaigns.report import page
 from support.campaign_scenarios import (
     FASTEST,
     LENGTH,
@@ -366,7 +366,7 @@ def test_refusals(change, message):
 
 
 def test_what_a_folder_takes_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr("screw_dynamics.campaigns.running.find_spec", lambda name: None)
+    monkeypatch.setattr("screw_dynamics.recordings.campaigns.running.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"takes cloudpickle, distributed, pyarrow: pip install .*\[logs\]"):
         sd.campaign(decay, HEIGHTS, [below_one], 2, out=tmp_path / "new")
     assert not list(tmp_path.iterdir())

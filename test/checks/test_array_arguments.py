@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.gpu.gpu_robot import GpuRobot
+from screw_dynamics.backends.gpu.gpu_robot import GpuRobot
 from support.calls import ARM, CASES, FLOATING, LOOPS, Q, label, rare
 from support.random_trees import model_of, random_tree
 

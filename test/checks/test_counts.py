@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics import checks
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.gpu import GpuRobot
-from screw_dynamics.paths import time_optimal
+from screw_dynamics.backends.gpu import GpuRobot
+from screw_dynamics.planning.paths import time_optimal
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.utils import checks
 from support import planar_arm
 from support.host_cuda import HostCuda
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.checks import hints
+from screw_dynamics.utils.checks import hints
 from support.random_trees import model_of, random_tree
 
 
@@ -238,7 +238,7 @@ class DynamicJaxprTracer:
 
 
 DETACH = re.escape("pass tensor.detach().cpu().numpy()")
-TRACER = r"a JAX tracer \(DynamicJaxprTracer\): .*screw_dynamics.bridges.jax.JaxRobot\(robot\).* outside of them$"
+TRACER = r"a JAX tracer \(DynamicJaxprTracer\): .*screw_dynamics.backends.jax.JaxRobot\(robot\).* outside of them$"
 
 
 def test_a_tensor_of_the_cpu_without_gradients_simply_works(robot):
@@ -289,7 +289,7 @@ def test_arrays_and_tracers_of_jax(robot):
     ("sympy", lambda sympy: (sympy.symbols("a b c"), np.array(sympy.symbols("a b c"))),
      "SymPy: screw_dynamics.papers.symbolic has"),
     ("casadi", lambda casadi: (casadi.MX.sym("q", 3), casadi.SX.sym("q", 3)),
-     "CasADi: screw_dynamics.bridges.casadi.CasadiRobot")], ids=["SymPy", "CasADi"])
+     "CasADi: screw_dynamics.backends.casadi.CasadiRobot")], ids=["SymPy", "CasADi"])
 def test_symbols_say_where_their_robots_are(robot, library, symbols, says):
     for given in symbols(pytest.importorskip(library)):
         with pytest.raises(ValueError, match=f"not a symbol of {says}"):

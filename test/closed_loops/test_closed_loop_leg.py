@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, LoopJoint
 from support.paths import ROOT
 from support.pinocchio_oracle import Oracle
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.model import macro_joints
 from screw_dynamics.model.constraints import KINDS
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.screws.groups import se3
 from support.linkages import bennett, delta, four_bar, stewart
 from support.random_trees import GROUPS, model_of, random_tree

@@ -3,9 +3,9 @@ but for rounding, states of several ranks at once, and what is not determined.""
 import numpy as np
 import pytest
 
-from screw_dynamics.closed_loops.derivatives import check_determined
-from screw_dynamics.closed_loops.projection import directions, rank
-from screw_dynamics.closed_loops.response import response
+from screw_dynamics.robot.closed_loops.derivatives import check_determined
+from screw_dynamics.robot.closed_loops.projection import directions, rank
+from screw_dynamics.robot.closed_loops.response import response
 
 
 def check(at, J, ranks):

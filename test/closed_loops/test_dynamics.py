@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.model.constraints import KINDS
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from screw_dynamics.screws.groups import se3
 from support import closed_states
 from support.closed_states import moving

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
-from screw_dynamics.closed_loops.derivatives import accelerations
-from screw_dynamics.closed_loops.differentials import changes, changes_of_gradient, differentials
 from screw_dynamics.model.constraints import KINDS
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.robot.closed_loops.derivatives import accelerations
+from screw_dynamics.robot.closed_loops.differentials import changes, changes_of_gradient, differentials
 from support.closed_states import MECHANISMS, close, deviated, enough, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.linkages import four_bar

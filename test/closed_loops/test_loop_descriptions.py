@@ -12,12 +12,12 @@ from urdf_parser_py.urdf import URDF
 
 import screw_dynamics as sd
 from screw_dynamics import UrdfError, UrdfWarning
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.description.urdf.constraints import WITHOUT_AXIS
+from screw_dynamics.description.urdf.file import read_urdf_file
 from screw_dynamics.model.constraints import KINDS
 from screw_dynamics.papers.absolute_coordinates.of_robot import of_robot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.screws.groups import se3
-from screw_dynamics.urdf.constraints import WITHOUT_AXIS
-from screw_dynamics.urdf.file import read_urdf_file
 from screw_dynamics.viewer import inspect
 from support.loop_robots import four_bar
 from support.urdf_text import joint, link, robot

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
-from screw_dynamics.closed_loops.differentials import differentials, second_differentials
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.robot.closed_loops.differentials import differentials, second_differentials
 from support.closed_states import MECHANISMS, close, deviated, enough, moving
 from support.differences import bend, slopes
 from support.linkages import four_bar

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
 from screw_dynamics.forces import Spring
-from screw_dynamics.optimal.phases import LoopPhase, Steps
+from screw_dynamics.planning.optimal.phases import LoopPhase, Steps
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 from support.closed_states import MECHANISMS, close, deviated, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.floating_robots import hopper

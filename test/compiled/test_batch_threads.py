@@ -15,7 +15,7 @@ from numba import types
 import screw_dynamics as sd
 from screw_dynamics.compiled import calls, python_calls
 from screw_dynamics.compiled.threads import available_threads, on_threads
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numbers.values import PLAIN
 from support.batches import ARM, method, states
 from support.paths import URDF

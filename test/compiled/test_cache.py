@@ -18,9 +18,9 @@ from numba import types
 
 import screw_dynamics
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, specs, store
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
-from screw_dynamics.numba_internals import objects
+from screw_dynamics.jit.kernel_cache import building, dependencies, levels, shared_objects, specs, store
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.numba_internals import objects
 
 PACKAGE = Path(screw_dynamics.__file__).parent
 PLACES = "SCREW_DYNAMICS_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"
@@ -327,8 +327,8 @@ import numpy as np
 
 from screw_dynamics import Robot
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import building, shared_objects
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache import building, shared_objects
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 

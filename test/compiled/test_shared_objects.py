@@ -11,9 +11,9 @@ import pytest
 from screw_dynamics.compiled.functions import function, spec_of_words
 from screw_dynamics.compiled.native import array_at, function_at
 from screw_dynamics.compiled.workspace import numbers_type, read_type
-from screw_dynamics.kernel_cache import building, dependencies, levels, shared_objects, store
-from screw_dynamics.kernel_cache.specs import Compiled, KernelSpec, compiled, file_name
-from screw_dynamics.numba_internals import compiler
+from screw_dynamics.jit.kernel_cache import building, dependencies, levels, shared_objects, store
+from screw_dynamics.jit.kernel_cache.specs import Compiled, KernelSpec, compiled, file_name
+from screw_dynamics.jit.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
 from support.kernels import cache_with
 from support.paths import ROOT, URDF
@@ -114,8 +114,8 @@ USES_NUMBA = """
 import sys
 import numpy as np
 from screw_dynamics.compiled.native import array_at, function_at
-from screw_dynamics.kernel_cache import shared_objects
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache import shared_objects
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 @compiled("solve", "a user's")
 def solve(b, k):
     a = np.eye(3)
@@ -284,7 +284,7 @@ def test_a_fork_waits_until_nothing_is_compiled():
     """Numba is imported by then, too, which a child could not go on with."""
     assert run("""
 import os, sys, threading, time
-from screw_dynamics.numba_internals import compiler
+from screw_dynamics.jit.numba_internals import compiler
 held = []
 class Finder:
     def find_spec(self, name, path=None, target=None):
@@ -306,7 +306,7 @@ print(held, os.wait()[1])
 CONSTANT = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 TABLE = np.arange(64.0)[::2]
 @compiled("constant", "a user's")
 def constant(k):

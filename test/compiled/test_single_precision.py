@@ -4,7 +4,7 @@ import pytest
 from numba import njit
 
 import screw_dynamics as sd
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat_single
 from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.tables import block

@@ -10,7 +10,7 @@ from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.calls import address_of
 from screw_dynamics.compiled.native import function_at
 from screw_dynamics.compiled.tiles import consecutive, spec_of_transposition, transposed
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import PLAIN

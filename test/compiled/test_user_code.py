@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from screw_dynamics.kernel_cache.user_code import fingerprint
+from screw_dynamics.jit.kernel_cache.user_code import fingerprint
 
 GAIN, TABLE = 2.0, np.arange(3.0)
 

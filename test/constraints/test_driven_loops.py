@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulation.driven import Driven
-from screw_dynamics.simulation.driven_joints import EFFORT, ROWS, SERVO, DrivenJoints
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.rollout.driven import Driven
+from screw_dynamics.rollout.driven_joints import EFFORT, ROWS, SERVO, DrivenJoints
 from support.loop_robots import four_bar
 from support.paths import ROOT
 

@@ -5,7 +5,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+from screw_dynamics.rollout.integrators import FIXED_STEPS, INTEGRATORS
 from support.differences import slopes
 from support.linearized import near_a_step
 from support.random_trees import GROUPS, KINDS, model_of, random_tree

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
-from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm

@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from screw_dynamics.gpu.device import Cuda
+from screw_dynamics.backends.gpu.device import Cuda
 
 
 class Array(np.ndarray):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.gpu import GpuRobot
-from screw_dynamics.gpu.device import Cuda
+from screw_dynamics.backends.gpu import GpuRobot
+from screw_dynamics.backends.gpu.device import Cuda
 from support import planar_arm
 from support.floating_robots import hopper
 from support.host_cuda import HostCuda

@@ -22,7 +22,7 @@ pytest.importorskip("distributed", reason="the engine is Dask, of the extra [log
 
 from distributed import Client, LocalCluster  # noqa: E402
 
-from screw_dynamics.logs import each  # noqa: E402
+from screw_dynamics.recordings.logs import each  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_two_calls_do_not_share_a_folder(client, tmp_path):
     def other(item):
         return run(client, functions.doubled, [1], tmp_path)
     with pytest.raises(BlockingIOError, match="in use by another call"):
-        from screw_dynamics.logs.each_item import _alone
+        from screw_dynamics.recordings.logs.each_item import _alone
         with _alone(tmp_path):
             other(1)
 
@@ -152,7 +152,7 @@ def test_a_full_folder_ends_the_run_and_what_is_done_stays(tmp_path):
 
 SCRIPT = """
 import sys
-from screw_dynamics.logs import each
+from screw_dynamics.recordings.logs import each
 from support import items
 if __name__ == "__main__":
     each(items.counted, range(40), sys.argv[1] + "/out", {"folder": sys.argv[1], "seconds": 0.1}, workers=2)

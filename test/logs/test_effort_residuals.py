@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.logs import Recording, residuals
+from screw_dynamics.recordings.logs import Recording, residuals
 from support.episodes import arm, episode
 
 TIP = "gripper"

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.logs import Base, Recording, check, residuals
-from screw_dynamics.logs.motion import motion
+from screw_dynamics.recordings.logs import Base, Recording, check, residuals
+from screw_dynamics.recordings.logs.motion import motion
 
 HOPPER = """<robot name="hopper">
   <link name="trunk"><inertial><mass value="5"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>

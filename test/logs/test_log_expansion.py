@@ -15,7 +15,7 @@ from mcap.records import ChunkIndex
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
-from screw_dynamics.logs.expansion import FLOOR
+from screw_dynamics.recordings.logs.expansion import FLOOR
 from support.logged import MS, START, STATE, mcap, rosbag2, state, states
 
 ZEROS = 1 << 27         # bytes, which a thousandth of them holds

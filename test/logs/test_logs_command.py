@@ -13,7 +13,7 @@ from support.episodes import HOUR, START, URDF, arm, episode, save
 pytest.importorskip("distributed", reason="the engine is Dask, of the extra [logs]")
 from distributed import Client, LocalCluster  # noqa: E402
 
-from screw_dynamics.logs.command import main  # noqa: E402
+from screw_dynamics.recordings.logs.command import main  # noqa: E402
 
 EPISODES = 6
 

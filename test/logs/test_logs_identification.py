@@ -8,7 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.analysis.identification.base_fit import base_fit
 from screw_dynamics.analysis.identification.evidence import total
 from screw_dynamics.analysis.identification.unknowns import unknowns
-from screw_dynamics.logs import Recording, identify
+from screw_dynamics.recordings.logs import Recording, identify
 from support.episodes import arm, episode, save
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
-from screw_dynamics.logs.clock import Clock, clock
-from screw_dynamics.logs.notes import Notes
+from screw_dynamics.recordings.logs.clock import Clock, clock
+from screw_dynamics.recordings.logs.notes import Notes
 from support.logged import (
     IMU,
     MS,

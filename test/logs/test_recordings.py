@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.logs.alignment import held, interpolated
-from screw_dynamics.logs.gaps import interruptions
-from screw_dynamics.logs.notes import Notes
-from screw_dynamics.logs.recording import poses_at
+from screw_dynamics.recordings.logs.alignment import held, interpolated
+from screw_dynamics.recordings.logs.gaps import interruptions
+from screw_dynamics.recordings.logs.notes import Notes
+from screw_dynamics.recordings.logs.recording import poses_at
 from support.paths import ROOT
 
 NAN = np.nan

@@ -6,7 +6,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 import screw_dynamics as sd
-from screw_dynamics.logs.synthetic import Conditions, Synthetic, joint_states
+from screw_dynamics.recordings.logs.synthetic import Conditions, Synthetic, joint_states
 from support.logged import START, STATE, STORE, TEXT
 from support.paths import ROOT
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
-from screw_dynamics.atomic_write import write_atomically
-from screw_dynamics.kernel_cache import store
+from screw_dynamics.jit.kernel_cache import store
+from screw_dynamics.utils.atomic_write import write_atomically
 
 from .coverage_map import PACKAGE, CoverageMap
 from .draw import draw

@@ -11,7 +11,7 @@ from numba.core.typing.npydecl import NumpyRulesInplaceArrayOperator
 import screw_dynamics
 
 PACKAGE = Path(screw_dynamics.__file__).parent
-ROOM = PACKAGE / "numba_internals"
+ROOM = PACKAGE / "jit" / "numba_internals"
 # Numba's chapters on extending it show these of numba.core; all of llvmlite's ir and binding is documented.
 DOCUMENTED = {"numba", "numba.types", "numba.extending", "numba.config", "numba.core.cgutils", "numba.core.errors",
               "llvmlite", "llvmlite.ir", "llvmlite.binding"}
@@ -54,7 +54,7 @@ def test_nobody_else_reads_what_numba_s_objects_hide(sources):
 # ------------------------------------------------------------------------------------------------- the user's Numba
 def test_operators_in_place_are_typed_as_without_this_package():
     """By Numba's own class, which is as it came; controllers on lanes have been imported."""
-    import screw_dynamics.simulation.controllers  # noqa: F401
+    import screw_dynamics.rollout.controllers  # noqa: F401
     assert NumpyRulesInplaceArrayOperator.generic.__module__ == NumpyRulesInplaceArrayOperator.__module__
     arrays = [types.Array(kind, 1, "C") for kind in (types.float64, types.float32, types.int64, types.complex128)]
     context = numba.core.registry.cpu_target.typing_context
@@ -74,7 +74,7 @@ def test_operators_in_place_are_typed_as_without_this_package():
 def test_operators_in_place_of_a_user_work_as_numpy():
     import numpy as np
 
-    import screw_dynamics.simulation.controllers  # noqa: F401
+    import screw_dynamics.rollout.controllers  # noqa: F401
 
     @numba.njit
     def changed(x, y):

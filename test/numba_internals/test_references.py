@@ -4,7 +4,7 @@ import pytest
 from numba import deferred_type, float64, njit, optional
 from numba.experimental import jitclass
 
-from screw_dynamics.numba_internals.compiler import PLAIN, jit
+from screw_dynamics.jit.numba_internals.compiler import PLAIN, jit
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set: nothing is compiled")
 

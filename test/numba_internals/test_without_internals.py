@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from screw_dynamics.numba_internals import linking, tested
+from screw_dynamics.jit.numba_internals import linking, tested
 from support.core_numbers import numbers
 from support.kernels import cache_with
 from support.paths import ROOT
@@ -22,7 +22,7 @@ SMALL = """
 import numpy as np
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
 
@@ -37,7 +37,7 @@ print(x[0])
 """
 # In front of a program: another version of Numba, and one that has lost what the linking takes.
 UNKNOWN = "import numba; numba.__version__ = '99.1.0'\n"
-CHANGED = "from screw_dynamics.numba_internals import linking; linking.lookup_environment = None\n"
+CHANGED = "from screw_dynamics.jit.numba_internals import linking; linking.lookup_environment = None\n"
 
 
 def run(folder, *command, **environment):
@@ -68,7 +68,7 @@ def test_the_way_is_chosen_by_the_version_a_trial_and_the_environment(tmp_path, 
 
 @pytest.mark.slow
 def test_a_choice_that_is_none_is_an_error():
-    program = "from screw_dynamics.numba_internals.compiler import start; start()"
+    program = "from screw_dynamics.jit.numba_internals.compiler import start; start()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT), tested.VARIABLE: "yes"})
     assert f"ValueError: {tested.VARIABLE} must be 0 or 1, not 'yes'" in done.stderr

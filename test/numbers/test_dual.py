@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.numba_internals.compiler import start
+from screw_dynamics.jit.numba_internals.compiler import start
 from screw_dynamics.numbers.dual import Dual, along, direction, dual, value_of
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.scalars import absolute, atan2, sincos, sqrt

@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers import lanes, scalars
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat
 from screw_dynamics.numbers.scalars import LIMIT, where

@@ -6,9 +6,9 @@ from numba.core.codegen import JITCodeLibrary
 
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
-from screw_dynamics.numba_internals.compiler import CALLEE, start
-from screw_dynamics.numba_internals.linking import Whole
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.numba_internals.compiler import CALLEE, start
+from screw_dynamics.jit.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import kernel, noinline
 
 start()         # functions of these tests are njit's

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from screw_dynamics.numba_internals.compiler import start
+from screw_dynamics.jit.numba_internals.compiler import start
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.memory import Shared, Words, arranged, parts, room, rows_of
 from screw_dynamics.numbers.tables import Square

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.scalars import absolute, atan2, floor, larger, sincos, some, sqrt, where
 from support.sincos_samples import ARGUMENTS, ulps
 

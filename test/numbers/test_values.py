@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.tables import Screws, Square, columns, packed, size, table, width
 from screw_dynamics.numbers.values import build, kernel, numbers
 from screw_dynamics.screws import se3

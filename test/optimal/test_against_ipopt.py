@@ -3,7 +3,7 @@ to CasADi."""
 import numpy as np
 import pytest
 
-from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
+from screw_dynamics.planning.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
 from support.real_robots import real_robot
 
 casadi = pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
@@ -19,7 +19,7 @@ def arm():
 def ipopt(robot, q0, goal, weights, fastest, weakest, start):
     """The cost that IPOPT ends at from a motion with some noise on, and whether it says that it has found a minimum; an
     infinite cost where it gives up at what is no motion."""
-    from screw_dynamics.bridges.casadi import CasadiRobot
+    from screw_dynamics.backends.casadi import CasadiRobot
 
     n, bridge, (place, rest, effort, calm) = robot.n, CasadiRobot(robot), weights
     q, qd, tau = (casadi.MX.sym(name, n, k) for name, k in (("q", N + 1), ("qd", N + 1), ("tau", N)))

@@ -4,7 +4,7 @@ import pytest
 from scipy.special import ellipk
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import (
+from screw_dynamics.planning.optimal import (
     Acceleration,
     Configuration,
     Cost,
@@ -21,10 +21,10 @@ from screw_dynamics.optimal import (
     collocate_motion,
     optimize_motion,
 )
-from screw_dynamics.optimal.collocation.curvature import hessian
-from screw_dynamics.optimal.collocation.program import Ends, Program
-from screw_dynamics.optimal.collocation.spline import Spline
-from screw_dynamics.optimal.terms import bound
+from screw_dynamics.planning.optimal.collocation.curvature import hessian
+from screw_dynamics.planning.optimal.collocation.program import Ends, Program
+from screw_dynamics.planning.optimal.collocation.spline import Spline
+from screw_dynamics.planning.optimal.terms import bound
 from support.pendulums import pendulum, reaching, rod
 from support.sliders import slider
 

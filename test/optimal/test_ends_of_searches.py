@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.constraints.box_lcp import FREE
-from screw_dynamics.optimal import (
+from screw_dynamics.planning.optimal import (
     Configuration,
     Cost,
     CustomQuantity,
@@ -17,8 +17,8 @@ from screw_dynamics.optimal import (
     ddp,
     optimize_motion,
 )
-from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati_memory import Motions
+from screw_dynamics.rollout.recursions.matrix_products import padded
+from screw_dynamics.rollout.recursions.riccati_memory import Motions
 from support.paths import ROOT
 from support.pendulums import pendulum, rod
 from support.sliders import MASS, slider

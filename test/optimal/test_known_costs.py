@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import Configuration, Cost, Effort, JointPosition, LinkPosition, Quantity, Solver, Velocity
-from screw_dynamics.optimal.quantities import Value
-from screw_dynamics.optimal.terms import gradient
-from screw_dynamics.simulation.feedback import Motion
+from screw_dynamics.planning.optimal import (
+    Configuration,
+    Cost,
+    Effort,
+    JointPosition,
+    LinkPosition,
+    Quantity,
+    Solver,
+    Velocity,
+)
+from screw_dynamics.planning.optimal.quantities import Value
+from screw_dynamics.planning.optimal.terms import gradient
+from screw_dynamics.rollout.feedback import Motion
 from support.floating_robots import hopper
 
 pytestmark = pytest.mark.slow

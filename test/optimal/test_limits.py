@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import JointPosition, Velocity
-from screw_dynamics.optimal.limits import effort_bounds, limits_of_model
+from screw_dynamics.planning.optimal import JointPosition, Velocity
+from screw_dynamics.planning.optimal.limits import effort_bounds, limits_of_model
 
 
 @pytest.fixture

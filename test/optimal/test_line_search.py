@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from screw_dynamics.optimal import ddp
-from screw_dynamics.optimal.ddp import SHIFTS, Bounds, Iterate
-from screw_dynamics.simulation.feedback import Motion
-from screw_dynamics.sweeps.riccati_memory import Feedback
+from screw_dynamics.planning.optimal import ddp
+from screw_dynamics.planning.optimal.ddp import SHIFTS, Bounds, Iterate
+from screw_dynamics.rollout.feedback import Motion
+from screw_dynamics.rollout.recursions.riccati_memory import Feedback
 
 N = 3
 

@@ -4,7 +4,7 @@ import pytest
 from scipy.optimize import brentq
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import (
+from screw_dynamics.planning.optimal import (
     Configuration,
     Cost,
     Duration,

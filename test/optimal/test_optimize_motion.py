@@ -4,7 +4,7 @@ import pytest
 from scipy.optimize import minimize
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import (
+from screw_dynamics.planning.optimal import (
     CenterOfMass,
     Configuration,
     Cost,
@@ -23,7 +23,7 @@ from screw_dynamics.optimal import (
     Velocity,
     optimize_motion,
 )
-from screw_dynamics.optimal.quantities import Nodes
+from screw_dynamics.planning.optimal.quantities import Nodes
 from support.pendulums import pendulum, reaching
 from support.real_robots import real_robot
 from support.sliders import slider
@@ -412,7 +412,7 @@ def test_a_floating_robot_turns_over_without_touching_anything():
 @pytest.mark.slow
 def test_given_contacts_are_kept_and_open_and_close():
     """A four-bar linkage whose loop is closed for some of the time alone."""
-    from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+    from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 
     builder, rod = sd.ModelBuilder("base"), sd.inertia_matrix(1.0, (0.2, 0.0, 0.0), np.diag([0.001, 0.02, 0.02]))
     along = np.eye(4)

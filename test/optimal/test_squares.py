@@ -3,10 +3,10 @@ over all nodes written once more."""
 import numpy as np
 import pytest
 
-from screw_dynamics.optimal import Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
-from screw_dynamics.optimal.quantities import Value
-from screw_dynamics.optimal.terms import Square, expanded, gradient, nodes_of, run
-from screw_dynamics.sweeps.matrix_products import padded
+from screw_dynamics.planning.optimal import Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
+from screw_dynamics.planning.optimal.quantities import Value
+from screw_dynamics.planning.optimal.terms import Square, expanded, gradient, nodes_of, run
+from screw_dynamics.rollout.recursions.matrix_products import padded
 from support.sliders import plotter
 
 P, N, DOF, M = 2, 4, 2, 1               # motions, steps, velocities, efforts

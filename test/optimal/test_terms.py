@@ -5,10 +5,19 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 from screw_dynamics.forces import Custom
-from screw_dynamics.optimal import Configuration, Cost, Distance, Effort, Limit, Solver, Velocity, optimize_motion
-from screw_dynamics.optimal.quantities import Nodes
+from screw_dynamics.planning.optimal import (
+    Configuration,
+    Cost,
+    Distance,
+    Effort,
+    Limit,
+    Solver,
+    Velocity,
+    optimize_motion,
+)
+from screw_dynamics.planning.optimal.quantities import Nodes
 from support.sliders import plotter, slider
 
 MASS, H = 2.0, 0.05

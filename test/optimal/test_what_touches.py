@@ -4,12 +4,21 @@ import pytest
 from scipy.optimize import minimize
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
-from screw_dynamics.contact.shapes import Sphere
-from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Solver, Velocity, optimize_motion
-from screw_dynamics.optimal.dynamics import dynamics
-from screw_dynamics.optimal.phases import Steps
-from screw_dynamics.simulation.feedback import Motion
+from screw_dynamics.collision.shapes import Sphere
+from screw_dynamics.planning.optimal import (
+    Configuration,
+    Cost,
+    Effort,
+    Limit,
+    LinkPosition,
+    Solver,
+    Velocity,
+    optimize_motion,
+)
+from screw_dynamics.planning.optimal.dynamics import dynamics
+from screw_dynamics.planning.optimal.phases import Steps
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.rollout.feedback import Motion
 from support.floating_robots import hopper as floating_hopper
 from support.polyhedra import at as pose
 

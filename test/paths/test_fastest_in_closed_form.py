@@ -4,7 +4,7 @@ import pytest
 from scipy.optimize import brentq
 
 import screw_dynamics as sd
-from screw_dynamics.paths import time_optimal
+from screw_dynamics.planning.paths import time_optimal
 from support.sliders import MASS, slider
 
 LENGTH, A, V, G = 3.0, 2.0, 1.5, 9.81

@@ -4,7 +4,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import screw_dynamics as sd
-from screw_dynamics.paths import Path, straight, through, time_optimal
+from screw_dynamics.planning.paths import Path, straight, through, time_optimal
 from support.planar_arm import urdf
 from support.real_robots import real_robot
 from support.sliders import plotter

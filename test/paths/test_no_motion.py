@@ -4,7 +4,7 @@ import pytest
 from scipy.interpolate import CubicSpline, PPoly
 
 import screw_dynamics as sd
-from screw_dynamics.paths import Path, reachability, straight, time_optimal
+from screw_dynamics.planning.paths import Path, reachability, straight, time_optimal
 from support.floating_robots import quadrotor
 from support.planar_arm import M1, M2, urdf
 from support.sliders import slider

@@ -5,7 +5,7 @@ from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 
 import screw_dynamics as sd
 from screw_dynamics.model.configuration_space import product, rotated
-from screw_dynamics.paths import Path, straight, through, time_optimal
+from screw_dynamics.planning.paths import Path, straight, through, time_optimal
 from support.floating_robots import quadrotor
 from support.matrices import error
 from support.planar_arm import urdf

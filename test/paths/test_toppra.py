@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.paths import straight, through, time_optimal
+from screw_dynamics.planning.paths import straight, through, time_optimal
 from support.planar_arm import urdf
 
 toppra = pytest.importorskip("toppra", reason="toppra, of the extra [bench], is not installed")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.campaigns.cases import generator
+from screw_dynamics.recordings.campaigns.cases import generator
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm

@@ -12,7 +12,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from screw_dynamics.urdf.file import read_urdf_file
+from screw_dynamics.description.urdf.file import read_urdf_file
 from support.paths import ROOT
 
 

@@ -2,7 +2,7 @@
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 from screw_dynamics.scene.file import SceneFile
 from screw_dynamics.scene.objects import SceneObject
 from support.touching_robots import gripper

@@ -6,12 +6,12 @@ import pytest
 import yaml
 
 import screw_dynamics as sd
+from screw_dynamics.description.urdf.file import read_urdf_file
 from screw_dynamics.ros.dynamics.settings import SETTINGS as DYNAMICS
 from screw_dynamics.ros.simulator.settings import COMMAND_INTERFACES
 from screw_dynamics.ros.simulator.settings import SETTINGS as SIMULATOR
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.file import read_urdf_file
 from support.paths import ROOT
 from support.real_robots import real_robot
 

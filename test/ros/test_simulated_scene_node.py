@@ -9,9 +9,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
-from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.description.urdf.error import UrdfWarning
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.testing import LockstepError
-from screw_dynamics.urdf.error import UrdfWarning
 from support.loop_robots import standing_four_bar
 from support.touching_robots import CAR, GRIPPER, RADIUS, SEPARATION, STANDING, WHEELS, with_collisions
 

@@ -6,11 +6,11 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 
 import screw_dynamics as sd
+from screw_dynamics.description.urdf.error import UrdfWarning
+from screw_dynamics.rollout.conservation import momentum_and_moment
 from screw_dynamics.ros.simulator.health import conserved
-from screw_dynamics.simulation.conservation import momentum_and_moment
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.error import UrdfWarning
 from support import floating_robots as robots
 from support import planar_arm as arm
 from support.simulator_driver import Simulator

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.description.urdf.reader import model_of
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.reader import model_of
 from support.arm_driver import ArmDriver
 from support.loop_robots import four_bar
 from support.simulator_driver import Simulator

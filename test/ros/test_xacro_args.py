@@ -2,9 +2,9 @@
 import pytest
 from rclpy.parameter import Parameter
 
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.testing import RobotSimulator
-from screw_dynamics.urdf.reader import model_of
 from support import planar_arm as arm
 
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Capsule, Sphere
+from screw_dynamics.collision.shapes import Capsule, Sphere
 from support import touching_scenes as scenes
 from support.differences import slopes
 from support.linearized import near

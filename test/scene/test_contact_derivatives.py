@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from screw_dynamics.collision.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from screw_dynamics.scene.touch_derivatives import TouchRows
 from support import touching_scenes as scenes
 from support.differences import of_a_state, slopes

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.collision.shapes import Sphere
 from screw_dynamics.constraints.cones.blocks import SOFT
-from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.rollout.integrators import FIXED_STEPS
 
 pytestmark = pytest.mark.slow
 heavy = pytest.mark.skipif(PLAIN, reason="takes too many steps for plain Python")

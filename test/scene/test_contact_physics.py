@@ -10,11 +10,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Box, Plane, Sphere
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import Box, Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.rollout.integrators import FIXED_STEPS, WITH_CONSTRAINTS
 from screw_dynamics.scene.contact_model import ContactWarning
-from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
 from support.linkages import four_bar
 from support.polyhedra import at
 from support.touching_robots import row_of_boxes

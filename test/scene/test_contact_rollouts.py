@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.rollout.divergence import DivergenceWarning
 from screw_dynamics.scene import ContactWarning
 from screw_dynamics.scene.contact_model import ContactModel
-from screw_dynamics.simulation.divergence import DivergenceWarning
 from support.polyhedra import at
 from support.sliders import beside_a_plane
 from support.touching_robots import row_of_boxes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 from support.paths import ROOT
 from support.polyhedra import at
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Capsule, Cylinder, Sphere
+from screw_dynamics.collision.shapes import Box, Capsule, Cylinder, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from support.polyhedra import at, block, prism
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.materials import Material
-from screw_dynamics.mjcf import MjcfWarning
+from screw_dynamics.collision.materials import Material
+from screw_dynamics.description.mjcf import MjcfWarning
 from screw_dynamics.scene.mjcf import read_mjcf_scene
 from support.matrices import error
 

@@ -6,9 +6,9 @@ import pytest
 from scipy.integrate import tplquad
 
 import screw_dynamics as sd
-from screw_dynamics.contact.materials import RULES, Combination, Material
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Box, Plane, Sphere
+from screw_dynamics.collision.materials import RULES, Combination, Material
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import Box, Plane, Sphere
 from screw_dynamics.model.joining import join
 from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
 from support.matrices import error

@@ -6,8 +6,8 @@ import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from screw_dynamics.contact.materials import Combination, Material
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.materials import Combination, Material
+from screw_dynamics.collision.shapes import Sphere
 from screw_dynamics.scene.file import SceneFile, read_scene, write_scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.yaml_text import parsed

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
+from screw_dynamics.collision.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.scene.view import mesh_of
 from support.paths import URDF
 

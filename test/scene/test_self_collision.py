@@ -6,12 +6,12 @@ import pinocchio
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.on_links import CollisionShape
+from screw_dynamics.collision.shapes import Sphere
+from screw_dynamics.description.urdf.collisions import read_collisions
+from screw_dynamics.description.urdf.srdf import read_srdf
 from screw_dynamics.model.joining import Mounted, join
 from screw_dynamics.scene.self_collision import self_collision
-from screw_dynamics.urdf.collisions import read_collisions
-from screw_dynamics.urdf.srdf import read_srdf
 from support.real_robots import PATHS, real_robot
 
 AT = np.eye(4)

@@ -8,7 +8,7 @@ from numba import njit
 from scipy.linalg import expm
 
 import screw_dynamics as sd
-from screw_dynamics.numba_internals.compiler import start
+from screw_dynamics.jit.numba_internals.compiler import start
 from screw_dynamics.screws.arrays import array, pose, pose_matrix, twist, vec3
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation

@@ -5,7 +5,7 @@ from numba import njit
 from scipy.spatial.transform import Rotation as ScipyRotation
 
 from screw_dynamics.algorithms.inverse_dynamics import newton_euler
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.jit.numba_internals.compiler import FLAGS, start
 from screw_dynamics.screws import arrays, joint_factors
 from screw_dynamics.screws.inertia import Articulated, Inertia
 from screw_dynamics.screws.joint import axial_joint, joint, pose

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from support import floating_robots as robots
 from support.loop_robots import four_bar
 from support.simulations import FREE, NAN, simulate

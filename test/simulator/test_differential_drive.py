@@ -4,7 +4,7 @@ import pytest
 from scipy.linalg import expm
 
 import screw_dynamics as sd
-from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.rollout.conservation import momentum_and_moment
 from screw_dynamics.simulator.differential_drive import DifferentialDrive, Traveled
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation

@@ -4,10 +4,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.model.floating_base import floating_base
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.reader import model_of
 from support import floating_robots as robots
 from support.simulations import FREE, NAN
 

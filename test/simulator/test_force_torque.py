@@ -4,9 +4,9 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.reader import model_of
 from support import tool_arm as tool
 from support.real_robots import PATHS, real_robot
 from support.simulations import FREE

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.contact.shapes import Box
+from screw_dynamics.collision.shapes import Box
 from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support.loop_robots import four_bar, standing_four_bar

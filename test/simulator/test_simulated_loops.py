@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.description.urdf.reader import model_of
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.rollout.integrators import INTEGRATORS
 from screw_dynamics.simulator.initial_state import default_modes
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.reader import model_of
 from support.loop_robots import LOOP, four_bar, four_bar_cut_at_c
 from support.paths import ROOT
 from support.simulations import FREE, NAN

@@ -3,12 +3,12 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.collision.shapes import Box, Sphere
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.reader import model_of
 from support.polyhedra import at
 from support.simulations import NAN
 from support.sliders import beside_a_plane

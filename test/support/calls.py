@@ -9,7 +9,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.identification.exact_base_parameters import exact_base_parameters
-from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, LoopJoint
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from support.linkages import bennett, delta, four_bar, stewart
 
 BALLS = [f"ball_{k}" for k in range(6)]

@@ -3,7 +3,7 @@ import numpy as np
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.estimation.friction import smooth_friction
-from screw_dynamics.logs import Recording
+from screw_dynamics.recordings.logs import Recording
 
 from .paths import ROOT
 

@@ -5,7 +5,7 @@ import numpy as np
 from numba import njit
 
 import screw_dynamics as sd
-from screw_dynamics.numba_internals.compiler import PLAIN, start
+from screw_dynamics.jit.numba_internals.compiler import PLAIN, start
 from support.calls import calls
 from support.paths import URDF
 from support.random_trees import model_of, random_tree

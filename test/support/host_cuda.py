@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 OPTIONS = "-std=c++17", "-O0", "-Wall", "-Werror", "-Wno-unused", "-pthread", "-shared", "-fPIC"
 THREADS = 4             # of a block: they run at a time, and wait for each other

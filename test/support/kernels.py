@@ -5,7 +5,7 @@ from pathlib import Path
 
 from screw_dynamics import prepare
 from screw_dynamics.compiled.functions import spec_of_words
-from screw_dynamics.kernel_cache import dependencies, shared_objects, store
+from screw_dynamics.jit.kernel_cache import dependencies, shared_objects, store
 
 
 def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:

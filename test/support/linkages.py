@@ -9,8 +9,8 @@ import pinocchio as pin
 from lxml import etree
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, LoopJoint
 from screw_dynamics.papers.absolute_coordinates import Body, Joint, MultibodySystem
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, LoopJoint
 from screw_dynamics.screws.groups import se3
 
 SCREWS = {"revolute": (0, 0, 1, 0, 0, 0), "prismatic": (0, 0, 0, 0, 0, 1)}

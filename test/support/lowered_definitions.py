@@ -12,11 +12,11 @@ from numba.core.typed_passes import NativeLowering
 
 from screw_dynamics import prepare
 from screw_dynamics.compiled.functions import spec_of_words
-from screw_dynamics.kernel_cache import dependencies
-from screw_dynamics.kernel_cache import fingerprint as fingerprints
-from screw_dynamics.numba_internals import linking
-from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start, types_of
-from screw_dynamics.numba_internals.objects import ModuleCompiler
+from screw_dynamics.jit.kernel_cache import dependencies
+from screw_dynamics.jit.kernel_cache import fingerprint as fingerprints
+from screw_dynamics.jit.numba_internals import linking
+from screw_dynamics.jit.numba_internals.compiler import CALLED, FLAGS, start, types_of
+from screw_dynamics.jit.numba_internals.objects import ModuleCompiler
 
 _definition_of, _linked, _named = {}, set(), set()
 _run_pass, _callers_first = NativeLowering.run_pass, linking.callers_first

@@ -2,7 +2,7 @@
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import Configuration, Cost, Effort, LinkVelocity, Velocity
+from screw_dynamics.planning.optimal import Configuration, Cost, Effort, LinkVelocity, Velocity
 
 
 def rod(mass, length=0.25):

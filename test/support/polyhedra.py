@@ -2,7 +2,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from screw_dynamics.contact.shapes import ConvexHull
+from screw_dynamics.collision.shapes import ConvexHull
 
 CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])     # of a cube of 1 m
 

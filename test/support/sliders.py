@@ -2,7 +2,7 @@
 import math
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Plane, Sphere
+from screw_dynamics.collision.shapes import Plane, Sphere
 from support.polyhedra import at
 
 MASS = 2.0

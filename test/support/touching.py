@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.collision.colliders import CONTACT, Attached, Contact, geometry_in, pack, rows
+from screw_dynamics.collision.narrow_phase import ALL_KINDS, are_simple, kinds_of, lister, locate, pair_rows
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.native import function_at
 from screw_dynamics.constraints import tables as constraint_tables
 from screw_dynamics.constraints.contacts import tables
 from screw_dynamics.constraints.contacts.calls import detection_address
-from screw_dynamics.contact.colliders import CONTACT, Attached, Contact, geometry_in, pack, rows
-from screw_dynamics.contact.narrow_phase import ALL_KINDS, are_simple, kinds_of, lister, locate, pair_rows
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.memory import rows_of
 from screw_dynamics.numbers.tables import table

@@ -1,7 +1,7 @@
 """Robots that touch something: a gripper on a lift, a base on two wheels and a caster, and scenes around them."""
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 from support.polyhedra import at
 
 INERTIA = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -5,7 +5,7 @@ import numpy as np
 
 import screw_dynamics as sd
 from screw_dynamics import forces
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
 from support.polyhedra import at
 from support.random_trees import model_of, random_tree
 from support.real_robots import real_robot

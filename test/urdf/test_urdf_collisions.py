@@ -8,8 +8,8 @@ import pytest
 import trimesh
 
 import screw_dynamics as sd
-from screw_dynamics.contact.hulls import simplified
-from screw_dynamics.urdf.collisions import collisions_of, read_collisions
+from screw_dynamics.collision.hulls import simplified
+from screw_dynamics.description.urdf.collisions import collisions_of, read_collisions
 from support.matrices import error
 from support.real_robots import LOADED, ONE_OF_EACH, PATHS, real_robot
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from screw_dynamics.urdf import UrdfError, UrdfWarning, read_urdf
+from screw_dynamics.description.urdf import UrdfError, UrdfWarning, read_urdf
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.urdf"))
 

@@ -12,8 +12,8 @@ from math import inf
 
 import pytest
 
-from screw_dynamics.urdf import UrdfError, read_urdf
-from screw_dynamics.urdf.source import LARGEST_SOURCE
+from screw_dynamics.description.urdf import UrdfError, read_urdf
+from screw_dynamics.description.urdf.source import LARGEST_SOURCE
 from support.faulty_urdfs import LOADED, MALFORMED, SOUND
 from support.paths import ROOT
 
@@ -21,7 +21,7 @@ HANGS = 600     # seconds for all files together, which take a few; only a hang 
 
 READ = """
 import json, sys, warnings
-from screw_dynamics.urdf import UrdfWarning, read_urdf
+from screw_dynamics.description.urdf import UrdfWarning, read_urdf
 warnings.simplefilter("ignore", UrdfWarning)
 for path in json.load(sys.stdin):
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screw_dynamics import UrdfError, read_urdf
-from screw_dynamics.urdf.source import LARGEST_SOURCE
+from screw_dynamics.description.urdf.source import LARGEST_SOURCE
 from support.urdf_text import ONE_JOINT
 
 

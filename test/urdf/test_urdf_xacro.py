@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.urdf import read_urdf
-from screw_dynamics.urdf.file import read_urdf_file
-from screw_dynamics.urdf.location import with_located_meshes
-from screw_dynamics.urdf.meshes import locate
-from screw_dynamics.urdf.xacro_file import xacro_arguments
+from screw_dynamics.description.urdf import read_urdf
+from screw_dynamics.description.urdf.file import read_urdf_file
+from screw_dynamics.description.urdf.location import with_located_meshes
+from screw_dynamics.description.urdf.meshes import locate
+from screw_dynamics.description.urdf.xacro_file import xacro_arguments
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.viewer.shapes import read_shapes
 from support.paths import URDF
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from screw_dynamics.urdf.reader import model_of
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.viewer import inspect
 from support.floating_robots import FLOATING, hopper
 from support.paths import ROOT, URDF

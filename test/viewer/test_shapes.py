@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.urdf.error import UrdfError
-from screw_dynamics.urdf.meshes import locate
+from screw_dynamics.description.urdf.error import UrdfError
+from screw_dynamics.description.urdf.meshes import locate
 from screw_dynamics.viewer.shapes import GRAY, read_shapes
 from support.real_robots import PATHS
 

@@ -3,7 +3,7 @@ import numpy as np
 
 import screw_dynamics as sd
 from screw_dynamics import absolute_coordinates as ac
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 
 y, solid = (0, 1, 0), 0.01 * np.eye(3)
 builder = sd.ModelBuilder("ground")                         # a four-bar: three bars in series, as they lie at q = 0

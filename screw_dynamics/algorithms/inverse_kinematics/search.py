@@ -8,10 +8,11 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.algorithm import ending, lane, number
+from screw_dynamics.compiled.algorithm import ending, number
+from screw_dynamics.compiled.algorithm import lane as lane_value
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, lane_count
@@ -93,38 +94,38 @@ def update_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: lis
 
 
 @kernel
-def is_needed(search: Search, e: list, place: int, i: int) -> bool:
+def is_needed(search: Search, e: list, lane: int, i: int) -> bool:
     """Return True if a coordinate moves a frame that is not at its goal."""
     for t in range(len(search.moves)):
         if search.moves[t, i]:
             for r in range(6):
                 tolerance = search.options[ANGLE] if r < 3 else search.options[METER] * search.options[DISTANCE]
-                if not abs(extract(e[6 * t + r], place)) <= tolerance:
+                if not abs(extract(e[6 * t + r], lane)) <= tolerance:
                     return True
     return False
 
 
 @noinline
-def begin(search: Search, at: LaneStates, e: list, place: int) -> None:
+def begin(search: Search, at: LaneStates, e: list, lane: int) -> None:
     """Begin an attempt in a lane.
 
     The first begins at q0 if it is given. Others begin at the next start, but coordinates that move only frames at
     their goals stay. After the last start, a descent begins at the best configuration."""
-    joints, moving, row, attempt = search.joints, search.q_indices, at.row[place], at.attempt[place]
+    joints, moving, row, attempt = search.joints, search.q_indices, at.row[lane], at.attempt[lane]
     last = attempt == int(search.options[ATTEMPTS])
     if last:
         for i in moving:
-            at.q[i] = insert(at.q[i], place, search.q[row, i])
+            at.q[i] = insert(at.q[i], lane, search.q[row, i])
     elif attempt > 0 or search.options[GIVEN] == 0.0:
         for i in range(len(moving)):
-            if attempt == 0 or is_needed(search, e, place, i):
-                at.q[moving[i]] = insert(at.q[moving[i]], place, search.starts[attempt, i])
+            if attempt == 0 or is_needed(search, e, lane, i):
+                at.q[moving[i]] = insert(at.q[moving[i]], lane, search.starts[attempt, i])
     for i in range(len(moving)):
-        x = extract(at.q[moving[i]], place)
-        at.q[moving[i]] = insert(at.q[moving[i]], place, max(joints[LOWER, i], min(joints[UPPER, i], x)))
+        x = extract(at.q[moving[i]], lane)
+        at.q[moving[i]] = insert(at.q[moving[i]], lane, max(joints[LOWER, i], min(joints[UPPER, i], x)))
     for i, x in ((GOOD, math.inf), (SINCE, 0.0), (MADE, search.options[STEPS] - DESCENT if last else 0.0),
                  (MOVED, math.inf), (DESCENDS, 1.0 if last else 0.0), (BEFORE, math.inf), (STIFFER, 1.0)):
-        at.state[i] = insert(at.state[i], place, x)
+        at.state[i] = insert(at.state[i], lane, x)
 
 
 @kernel
@@ -136,34 +137,34 @@ def not_rigid(x: np.ndarray, k: int) -> float:
 
 
 @noinline
-def load(search: Search, at: LaneStates, e: list, place: int, row: int) -> None:
+def load(search: Search, at: LaneStates, e: list, lane: int, row: int) -> None:
     """Load a problem into a lane, and begin its first attempt."""
-    at.row[place], at.attempt[place], at.best[place] = row, 0, math.inf
+    at.row[lane], at.attempt[lane], at.best[lane] = row, 0, math.inf
     search.found[row, SUCCESS] = search.found[row, NOT_RIGID] = 0.0
     for k in range(0, len(at.goals), GOAL):
         search.found[row, NOT_RIGID] = max(search.found[row, NOT_RIGID], not_rigid(search.goals[row], k))
     for i in range(len(at.q)):
-        at.q[i] = insert(at.q[i], place, search.q0[row, i])
+        at.q[i] = insert(at.q[i], lane, search.q0[row, i])
     for i in range(len(at.goals)):
-        at.goals[i] = insert(at.goals[i], place, search.goals[row, i])
-    begin(search, at, e, place)
+        at.goals[i] = insert(at.goals[i], lane, search.goals[row, i])
+    begin(search, at, e, lane)
 
 
 @noinline
-def keep(search: Search, at: LaneStates, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
+def keep(search: Search, at: LaneStates, lane: int, within: bool, cost: float, angle: float, distance: float) -> None:
     """Store the configuration of a lane if it is the first solution, or nearer to the preferred configuration than
     other solutions; without a solution, if it is nearer to the goals."""
-    row, joints = at.row[place], search.joints
+    row, joints = at.row[lane], search.joints
     solved = search.found[row, SUCCESS] == 1.0
     if within:
         cost = 0.0
         for k in range(len(search.q_indices)):
-            cost += joints[GAIN, k] * (extract(at.q[search.q_indices[k]], place) - joints[REST, k]) ** 2
-    first = at.attempt[place] == 0 and not solved
-    if (within and not solved) or (within == solved and (first or cost < at.best[place])):
-        at.best[place] = cost
+            cost += joints[GAIN, k] * (extract(at.q[search.q_indices[k]], lane) - joints[REST, k]) ** 2
+    first = at.attempt[lane] == 0 and not solved
+    if (within and not solved) or (within == solved and (first or cost < at.best[lane])):
+        at.best[lane] = cost
         for i in range(len(at.q)):
-            search.q[row, i] = extract(at.q[i], place)
+            search.q[row, i] = extract(at.q[i], lane)
         search.found[row, SUCCESS] = 1.0 if within else 0.0
         search.found[row, ANGLE_LEFT] = math.sqrt(angle)
         search.found[row, DISTANCE_LEFT] = math.sqrt(distance) / search.options[METER]
@@ -219,12 +220,12 @@ def run(Table: type, fill: Callable, update: Callable, like: Scalar, memory: np.
     work, at = arranged(Work, like, sizes, work_memory, 0), lane_states_in(like, sizes, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])
     following, alive = 0, 0
-    for place in range(lane_count(like)):
-        load(search, at, work.e, place, min(place, N - 1))      # those past the end are idle, but need numbers
-        if place < N:
+    for lane in range(lane_count(like)):
+        load(search, at, work.e, lane, min(lane, N - 1))      # those past the end are idle, but need numbers
+        if lane < N:
             following, alive = following + 1, alive + 1
         else:
-            at.row[place] = -1
+            at.row[lane] = -1
     fill(links, memory, at.q, body.q)
     while alive:
         update(links, memory, search.slots, at.q, body.q)
@@ -245,23 +246,23 @@ def run(Table: type, fill: Callable, update: Callable, like: Scalar, memory: np.
             fresh = go_back(search, at, cost)
         ended = settled | (state[SINCE] > options[PATIENCE]) | (state[MADE] > options[STEPS]) & (fresh < 1.0)
         if some(ended | within):
-            for place in range(lane_count(like)):
-                row = at.row[place]
-                if row >= 0 and (extract(ended, place) or extract(within, place)):
-                    keep(search, at, place, extract(within, place), extract(cost, place), extract(angle, place),
-                         extract(distance, place))
-                    if extract(ended, place):
-                        fresh = insert(fresh, place, 1.0)
-                        at.attempt[place] += 1
-                        if search.found[row, SUCCESS] == 0.0 and at.attempt[place] <= attempts:
-                            begin(search, at, work.e, place)
+            for lane in range(lane_count(like)):
+                row = at.row[lane]
+                if row >= 0 and (extract(ended, lane) or extract(within, lane)):
+                    keep(search, at, lane, extract(within, lane), extract(cost, lane), extract(angle, lane),
+                         extract(distance, lane))
+                    if extract(ended, lane):
+                        fresh = insert(fresh, lane, 1.0)
+                        at.attempt[lane] += 1
+                        if search.found[row, SUCCESS] == 0.0 and at.attempt[lane] <= attempts:
+                            begin(search, at, work.e, lane)
                         else:
-                            search.found[row, STARTS] = min(at.attempt[place], attempts)
+                            search.found[row, STARTS] = min(at.attempt[lane], attempts)
                             if following < N:
-                                load(search, at, work.e, place, following)
+                                load(search, at, work.e, lane, following)
                                 following, loaded = following + 1, True
                             else:
-                                at.row[place] = -1
+                                at.row[lane] = -1
                                 alive -= 1
         if loaded:
             fill(links, memory, at.q, body.q)
@@ -282,7 +283,7 @@ def spec(lanes: bool, on_groups: bool = False) -> KernelSpec:
     Table = taking(JointScrews, ("q",))
     Table, fill, update = ((ws.placed(Table), fill_placements, update_placements) if on_groups or not lanes else
                            (Table, fill_coordinates, update_coordinates))
-    like = lane if lanes else number
+    like = lane_value if lanes else number
 
     @compiled(f"inverse_kinematics{ending(lanes, on_groups)}", nogil=True)
     def search(memory, work, tasks, moves, weights, columns, q_indices, slots, joints, options, goals, q0, starts, q,

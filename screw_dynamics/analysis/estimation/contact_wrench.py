@@ -4,8 +4,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 LEVER = 0.1     # m: torques are scaled by this length in least squares and in the condition number
 TOLERANCE = 0.01

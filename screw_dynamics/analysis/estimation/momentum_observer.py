@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from .friction import smooth_friction
 

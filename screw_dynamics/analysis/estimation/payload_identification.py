@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.forces import Element
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.utils import checks
 
 from .friction import smooth_friction
 from .smoothing import Piece, autocovariances, check_efforts, correlation_times, motion_pieces

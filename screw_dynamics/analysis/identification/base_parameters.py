@@ -11,8 +11,8 @@ import numpy as np
 import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 STATES = 3          # number of random states, relative to the number of columns per row of a state
 RANK = 1e-9         # relative rank tolerance: dependent columns have less than 1e-13, weak ones more than 1e-6

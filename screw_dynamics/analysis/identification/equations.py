@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy  # submodules load on first use
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import Piece, check_efforts, fresh, motion_pieces
@@ -14,6 +13,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from .linear_equations import NONE, Equations, by_load, of_noise, of_springs, own_laws
 from .momentum_equations import momentum_equations

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.regressor import TORQUE_REGRESSOR, RegressorScrews
 from screw_dynamics.model.group_joints import COORDINATE, INNER, PLANAR, SPHERICAL
 from screw_dynamics.model.links import Frame, Link
@@ -23,6 +22,7 @@ from screw_dynamics.screws.joint import Placement
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation, of_quaternion
 from screw_dynamics.screws.vectors import Vec3
+from screw_dynamics.utils import checks
 
 from .base_parameters import BaseParameters, parameter_names
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from .base_parameters import BaseParameters, base_parameters
 

@@ -13,11 +13,11 @@ import numpy as np
 import scipy  # submodules load on first use
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from . import physical, posterior
 from .base_fit import base_fit, corrected, of_equations

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.forces import Element, Friction, Spring, friction_of, of_drive
 from screw_dynamics.model.drive_numbers import following
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 STIFFEST = 1e9          # N m/rad or N/m: largest initial stiffness
 

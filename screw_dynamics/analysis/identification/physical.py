@@ -10,9 +10,9 @@ All functions accept leading axes. Inertial parameters (..., 10) are in the orde
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model import inertial_parameters
 from screw_dynamics.model.inertial_parameters import COUNT
+from screw_dynamics.utils import checks
 
 NAMES = "alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3"
 _DIAGONAL = np.arange(3)

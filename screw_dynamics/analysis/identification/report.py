@@ -8,7 +8,7 @@ import scipy  # submodules load on first use
 
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
-from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
+from screw_dynamics.rollout.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
 
 from . import physical
 

@@ -5,13 +5,13 @@ from itertools import compress
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.analysis.estimation import payload_identification
 from screw_dynamics.forces import Element
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from . import physical
 from .base_parameters import BaseParameters, from_regressor, parameter_names, random_rows

@@ -3,7 +3,7 @@ from functools import cache
 
 from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, at, call
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.values import kernel
 

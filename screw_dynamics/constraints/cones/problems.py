@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import room
 from screw_dynamics.numbers.tables import block
+from screw_dynamics.utils import checks
 
 from .at_address import solve_contacts_at, solve_impacts_at, solver_address
 from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, cones, sizes_of

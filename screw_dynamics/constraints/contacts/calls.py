@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.algorithms.group_rates import forward_on_groups
+from screw_dynamics.collision.narrow_phase import ALL_KINDS, SIMPLE_KINDS, lister
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm, lane, number, per_joint
 from screw_dynamics.compiled.native import address_of
-from screw_dynamics.contact.narrow_phase import ALL_KINDS, SIMPLE_KINDS, lister
-from screw_dynamics.kernel_cache.specs import BATCHES, KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import BATCHES, KernelSpec, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 

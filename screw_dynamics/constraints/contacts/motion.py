@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.contact.colliders import FAR, Geometry
+from screw_dynamics.collision.colliders import FAR, Geometry
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.tables import extends

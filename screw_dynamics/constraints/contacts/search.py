@@ -3,11 +3,11 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics.collision.colliders import FAR
+from screw_dynamics.collision.narrow_phase import ALL_KINDS, lister
+from screw_dynamics.collision.writing import on_second
 from screw_dynamics.compiled.native import at, call
-from screw_dynamics.contact.colliders import FAR
-from screw_dynamics.contact.narrow_phase import ALL_KINDS, lister
-from screw_dynamics.contact.writing import on_second
-from screw_dynamics.numba_internals.compiler import overload
+from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross

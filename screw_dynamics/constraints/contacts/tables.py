@@ -5,8 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.contact.colliders import (
+from screw_dynamics.collision.colliders import (
     Collider,
     Contact,
     Geometry,
@@ -15,7 +14,8 @@ from screw_dynamics.contact.colliders import (
     geometry_in,
     geometry_numbers,
 )
-from screw_dynamics.contact.colliders import pack as packed_geometry
+from screw_dynamics.collision.colliders import pack as packed_geometry
+from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.memory import Shared, Words, arranged, room
 from screw_dynamics.numbers.tables import packed, table, width

@@ -6,7 +6,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.algorithm import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.specs import KernelSpec, compiled
+from screw_dynamics.jit.kernel_cache.specs import KernelSpec, compiled
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero

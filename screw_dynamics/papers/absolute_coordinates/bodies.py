@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model.checks import inertia, new_name, numbers, pose
+from screw_dynamics.utils import checks
 
 from .groups import SEMIDIRECT, ConfigurationGroup
 from .joint_springs import JointSpring

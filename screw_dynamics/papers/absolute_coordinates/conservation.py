@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screw_dynamics.rollout.conservation import EnergyBalance, MomentumBalance, accumulated, middles, simpson
 from screw_dynamics.screws.arrays import cross, mass_moment_rotational, times
-from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, accumulated, middles, simpson
 
 if TYPE_CHECKING:
     from .system import MultibodySystem

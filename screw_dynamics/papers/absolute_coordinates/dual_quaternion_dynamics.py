@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from screw_dynamics import checks
 from screw_dynamics.screws.arrays import times
+from screw_dynamics.utils import checks
 
 from . import quaternions
 from .groups import SEMIDIRECT

@@ -5,7 +5,7 @@ It solves the constraints h(g) = 0 themselves, not their second derivatives: joi
 group. Velocities satisfy their constraints to the order of the method."""
 import numpy as np
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .index_1 import independent_rows
 from .integrators import Step

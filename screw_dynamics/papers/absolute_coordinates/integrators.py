@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.simulation.integrators import CLASSICAL, DORMAND_PRINCE, EULER
-from screw_dynamics.simulation.runge_kutta import Tableau
+from screw_dynamics.rollout.integrators import CLASSICAL, DORMAND_PRINCE, EULER
+from screw_dynamics.rollout.runge_kutta import Tableau
 
 Rate = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 Velocity = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
-from screw_dynamics.simulation.runge_kutta import Tableau
+from screw_dynamics.rollout.runge_kutta import Tableau
+from screw_dynamics.utils import checks
 
 from .conservation import energy_balance, momentum_balance
 from .energy_momentum import EnergyMomentum

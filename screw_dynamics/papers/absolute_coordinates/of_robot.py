@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model.constraints import LoopJoint
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_along, screw_axis
+from screw_dynamics.utils import checks
 
 from .bodies import Body
 from .groups import SEMIDIRECT

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from screw_dynamics import checks
 from screw_dynamics.screws.arrays import pose_matrix, times, transpose_times
 from screw_dynamics.screws.groups import se3
 from screw_dynamics.screws.groups.lie_group import exp
+from screw_dynamics.utils import checks
 
 from . import quaternions
 from .groups import BODY_FIXED, DIRECT, MIXED, SEMIDIRECT, ConfigurationGroup

@@ -5,10 +5,10 @@ extended to SE(3) by using a unit basis including translations". This is that ex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model.checks import numbers, pose
 from screw_dynamics.screws.groups import se3
 from screw_dynamics.screws.groups.lie_group import exp_second_kind, second_kind_jacobian
+from screw_dynamics.utils import checks
 
 from .groups import SEMIDIRECT
 from .reconstruction import Coordinates

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.screws.arrays import times
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.utils import checks
 
 from .groups import SEMIDIRECT, ConfigurationGroup
 from .integrators import TABLEAUS, munthe_kaas

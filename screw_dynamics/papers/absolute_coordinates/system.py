@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.screws.arrays import cross, inverse_pose, mass_moment_rotational, times, transpose_times
+from screw_dynamics.utils import checks
 
 from .bodies import Body, numbered, root_inverse
 from .constraints import JointConstraints

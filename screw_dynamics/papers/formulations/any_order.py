@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.algorithms.derivatives import INVERSE_DYNAMICS_DERIVATIVES
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_BY_MASS_MATRIX, FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.compiled.algorithm import CompiledAlgorithm
 from screw_dynamics.numbers.taylor import Series, Tape
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils import checks
 
 from .. import configuration_rates
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import checked, joined, split, times, transpose_times
+from screw_dynamics.utils.checks import one_of
 
 from .screw_derivatives.tree import columns, support
 

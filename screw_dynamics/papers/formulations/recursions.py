@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import ad, angular, checked, joined, linear, split, times, transpose_times
 from screw_dynamics.screws.groups import se3
+from screw_dynamics.utils.checks import one_of
 
 from . import newton_euler as bodies
 from .screw_derivatives import body_fixed, hybrid, spatial

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS, converted
-from screw_dynamics.checks import one_of
 from screw_dynamics.numbers.values import build, numbers
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.se3 import Pose, Twist
+from screw_dynamics.utils.checks import one_of
 
 from .screw_derivatives.tree import selection, support
 

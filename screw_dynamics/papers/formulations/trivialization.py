@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import one_of
 from screw_dynamics.screws.arrays import checked, joined, pose_matrix, split, tilde, times, transpose_times
+from screw_dynamics.utils.checks import one_of
 
 
 def direct_product(C: ArrayLike, D: ArrayLike) -> np.ndarray:

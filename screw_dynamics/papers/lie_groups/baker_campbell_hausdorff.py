@@ -5,8 +5,8 @@ from math import factorial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.screws.groups.lie_group import bernoulli_numbers
+from screw_dynamics.utils import checks
 
 Bracket = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

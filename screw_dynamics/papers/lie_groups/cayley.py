@@ -7,7 +7,7 @@ infinity there. On SE(3) it is the same map of matrices (4, 4), from s^ in se(3)
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .groups import MatrixGroup
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .euler_poincare import Geodesics
 from .groups import MatrixGroup

@@ -10,7 +10,7 @@ the Euler-Poincare equation. A left-invariant metric Q gives [PK] (20) with L = 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .groups import MatrixGroup
 from .metrics import metric

@@ -3,7 +3,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from . import split
 from .boundary_problem import solve

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm, logm
 
-from screw_dynamics import checks
 from screw_dynamics.screws.arrays import Ad_matrix, tilde
 from screw_dynamics.screws.groups import se3, so3
 from screw_dynamics.screws.groups.lie_group import LieGroup, exp_second_kind
+from screw_dynamics.utils import checks
 
 TOLERANCE = 1e-8        # of an element's residual in its group's equations, or of a matrix in its algebra
 

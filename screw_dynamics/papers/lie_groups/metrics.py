@@ -5,7 +5,7 @@ A metric is an inner product on the algebra, a symmetric positive-definite Q (d,
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
+from screw_dynamics.utils import checks
 
 from .groups import MatrixGroup
 

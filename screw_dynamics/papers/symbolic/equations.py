@@ -14,13 +14,13 @@ from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.checks import flag, known_link, number, one_of
 from screw_dynamics.compiled.algorithm import Target
-from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Placed
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import numbers
+from screw_dynamics.utils.checks import flag, known_link, number, one_of
+from screw_dynamics.utils.lazy import lazy
 
 from ..configuration_rates import quaternions, rates
 from . import parameters as given

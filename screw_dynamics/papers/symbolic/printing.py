@@ -9,7 +9,7 @@ import sympy
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
-from screw_dynamics.checks import whole
+from screw_dynamics.utils.checks import whole
 
 from .arguments import rate
 

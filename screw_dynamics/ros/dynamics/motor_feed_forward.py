@@ -11,10 +11,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.analysis.elastic_joints import ElasticJoints, MotorMotion
 from screw_dynamics.analysis.smooth_motion import SmoothMotion
-from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulator.motors import command_names
+from screw_dynamics.utils.checks import coordinates_alone
 
 from ..node import messages
 from ..node.cdr import joint_state_template

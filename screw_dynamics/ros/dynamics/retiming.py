@@ -8,7 +8,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.multi_dof_joints import coordinate_indices
-from screw_dynamics.paths import Path, TimeOptimal, straight, through, time_optimal
+from screw_dynamics.planning.paths import Path, TimeOptimal, straight, through, time_optimal
 from screw_dynamics.robot import Robot
 
 from ..executor.background import in_background

@@ -13,12 +13,12 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
-from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.description.urdf.constraints import left_open
+from screw_dynamics.description.urdf.reader import model_of
+from screw_dynamics.description.urdf.source import LARGEST_SOURCE
 from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
-from screw_dynamics.urdf.constraints import left_open
-from screw_dynamics.urdf.reader import model_of
-from screw_dynamics.urdf.source import LARGEST_SOURCE
+from screw_dynamics.utils.checks import coordinates_alone
 
 from ..endpoints import LATCHED, OVERRIDABLE_LATCHED, STEADY, own
 from .joint_state import listed

@@ -17,9 +17,9 @@ from rclpy.serialization import deserialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
+from screw_dynamics.description.urdf.file import read_urdf_file
+from screw_dynamics.description.urdf.xacro_file import xacro_arguments
 from screw_dynamics.robot import Robot
-from screw_dynamics.urdf.file import read_urdf_file
-from screw_dynamics.urdf.xacro_file import xacro_arguments
 
 from ..endpoints import LINGER, OVERRIDABLE, STEADY, STREAM, own
 from ..executor.fair_lock import FairLock

@@ -9,11 +9,11 @@ from types import ModuleType
 
 import numpy as np
 
+from screw_dynamics.description.urdf.xml import parse_xml
 from screw_dynamics.model.configuration_space import rotated
 from screw_dynamics.simulator.environment import Entity, checked_pose
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.xml import parse_xml
 
 from ..node import messages
 from ..node.services import Service, counted, serve

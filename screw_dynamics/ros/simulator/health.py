@@ -5,7 +5,7 @@ import math
 import numpy as np
 from rclpy.node import Node
 
-from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.rollout.conservation import momentum_and_moment
 from screw_dynamics.simulator.faults import Fault
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.runner import Runner

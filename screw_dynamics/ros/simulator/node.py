@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.rollout.conservation import momentum_and_moment
 from screw_dynamics.simulator.conservation import prepare_balance
 from screw_dynamics.simulator.lockstep import Lockstep
 from screw_dynamics.simulator.loops import prepare_loops

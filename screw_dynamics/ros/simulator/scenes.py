@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from screw_dynamics.description.urdf.collisions import collisions_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
 from screw_dynamics.scene.file import SceneFile, read_scene
@@ -14,7 +15,6 @@ from screw_dynamics.scene.robots import touches_nothing
 from screw_dynamics.scene.yaml_text import dumped, parsed
 from screw_dynamics.simulator.loops import with_loops
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.urdf.collisions import collisions_of
 
 from ..node.joint_state import listed
 

@@ -2,7 +2,8 @@
 
 from contextlib import suppress
 
-from screw_dynamics.contact.shapes import Sphere
+from screw_dynamics.collision.shapes import Sphere
+from screw_dynamics.description.urdf.reader import model_of
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
@@ -13,7 +14,6 @@ from screw_dynamics.simulator.setting import rows
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.simulator.windings import under_current_control
-from screw_dynamics.urdf.reader import model_of
 
 from ..node.drives import GivenDrives
 from ..node.joint_state import listed

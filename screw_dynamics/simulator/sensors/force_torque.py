@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from screw_dynamics.description.urdf.reader import FREE
 from screw_dynamics.robot import Robot
-from screw_dynamics.urdf.reader import FREE
 
 from ..settings import Settings
 from ..snapshot import Snapshot

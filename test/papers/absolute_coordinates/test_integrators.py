@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.papers.absolute_coordinates import DIRECT, SEMIDIRECT, Body, MultibodySystem, simulate
-from screw_dynamics.simulation.runge_kutta import Tableau
+from screw_dynamics.rollout.runge_kutta import Tableau
 
 ORDERS = {"euler": 1, "heun": 2, "rk4": 4, "commutator_free": 4}
 INERTIA = sd.inertia_matrix(2.0, (0.1, -0.2, 0.05), np.diag((0.5, 0.6, 0.3)))

@@ -12,9 +12,9 @@ constant in one frame, but move each other in the formulas."""
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import one_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import checked, mass_moment_rotational, tilde, times
+from screw_dynamics.utils.checks import one_of
 
 from ..screw_derivatives.any_order import FORMS
 from ..screw_derivatives.tree import same_joint, selection

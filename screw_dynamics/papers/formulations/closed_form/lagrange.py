@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone, one_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import ad_matrix, checked, times
+from screw_dynamics.utils.checks import coordinates_alone, one_of
 
 from ..system_jacobian import joint_screw_matrix, screw_transformation, twist_map
 from .euler_jourdain import QUANTITIES

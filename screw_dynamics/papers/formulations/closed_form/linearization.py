@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import ad_dual_matrix, ad_matrix, checked
+from screw_dynamics.utils.checks import coordinates_alone
 
 from .euler_jourdain import needed_wrenches, twists
 from .lagrange import Factors, diagonal, factors, transpose

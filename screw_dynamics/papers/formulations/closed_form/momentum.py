@@ -10,9 +10,9 @@ constant in the link's frame."""
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import without_armature
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, ad, checked, times
+from screw_dynamics.utils.checks import without_armature
 
 from .. import screw_derivatives
 from ..newton_euler import spatial

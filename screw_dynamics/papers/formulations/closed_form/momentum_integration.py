@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone, count, one_of, positive
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import checked
+from screw_dynamics.utils.checks import coordinates_alone, count, one_of, positive
 
 from .momentum import phase_space_rate
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.groups.lie_group import exp
+from screw_dynamics.utils.checks import coordinates_alone
 
 
 class Tree(NamedTuple):

@@ -9,8 +9,8 @@ from itertools import combinations_with_replacement, pairwise, permutations, pro
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone, one_of, whole
 from screw_dynamics.robot import Robot
+from screw_dynamics.utils.checks import coordinates_alone, one_of, whole
 
 from . import body_fixed, hybrid, mixed, spatial
 from .tree import columns, leibniz, motion, support

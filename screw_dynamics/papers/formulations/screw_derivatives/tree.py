@@ -9,10 +9,10 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics import checks
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, joined
+from screw_dynamics.utils import checks
 
 
 def support(model: Model) -> np.ndarray:

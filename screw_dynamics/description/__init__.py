@@ -1,0 +1,1 @@
+"""Descriptions of robots: URDF and MJCF."""

@@ -1,0 +1,1 @@
+"""Compilation: Numba as the compiler, and the files of machine code."""

@@ -1,0 +1,1 @@
+"""Trajectory optimization, and time-optimal motions along paths."""

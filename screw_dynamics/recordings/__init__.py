@@ -1,0 +1,1 @@
+"""Recordings of robots, and campaigns of simulations."""

@@ -1,0 +1,1 @@
+"""Small helpers: checks of arguments, array adapters, lazy attributes, atomic writes."""
