@@ -17,7 +17,7 @@ from progress import StepFailed, run
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "numba"
 LOG = BUILD / "log"
-TESTED = ROOT / "screw_dynamics" / "numba_internals" / "tested.py"
+TESTED = ROOT / "screw_dynamics" / "jit" / "numba_internals" / "tested.py"
 # What the tests import beside the package's requirements; of the robots their files alone.
 TESTING, FILES = ("pytest>=8", "pytest-timeout>=2.3", "mpmath", "pyyaml", "sympy"), ("example-robot-data",)
 # A quarter of an hour on an idle core: every kernel is compiled, by both ways of compiling.

@@ -17,6 +17,7 @@ import pytest
 
 from screw_dynamics.testing.processes import killed_with_parent
 
+from . import reach
 from .reach import CONTEXT, PASSED
 
 LIMIT = 3               # s: a test in plain Python
@@ -56,7 +57,7 @@ class CoverageMap:
         name."""
         found, (first, last) = [], statement(text, line)
         module = Path(file).relative_to(PACKAGE)
-        beside = f"test/{module.parts[0]}/", f"test/test_{module.stem}.py"
+        beside = (*(f"test/{part}/" for part in module.parts[:-1]), f"test/test_{module.stem}.py")
         for plain, part in self._parts.items():
             by_line, passed = _data(part).contexts_by_lineno(str(self._tree / file)), _passed(part)
             names = {name for k in range(first, last + 1) for name in by_line.get(k, ()) if name}
@@ -114,8 +115,8 @@ def _measure(tree, part, plain, jobs):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider",
                "-n", str(jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
     if plain:
-        environment["NUMBA_DISABLE_JIT"] = "1"
-        command += ["--ignore", "test/ros", "--timeout", str(LIMIT)]
+        environment |= {"NUMBA_DISABLE_JIT": "1", reach.LIMIT: str(LIMIT)}
+        command += ["--ignore", "test/ros", "--timeout", "0"]
     print(f"measuring which {'tests in plain Python' if plain else 'tests'} run which lines", flush=True)
     with (part / "log").open("w") as log:
         done = subprocess.run(killed_with_parent(command), cwd=tree, env=environment, stdout=log,
