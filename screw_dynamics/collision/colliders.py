@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block, extends, packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.arrays import pose, vec3
@@ -82,7 +83,8 @@ class Located(NamedTuple):
 
 class Geometry(NamedTuple):
     """Tables of colliders and pairs, their numbers, and the largest number of points of a pair; data of hulls and
-    height fields; place: poses of the colliders."""
+    height fields; place: poses of the colliders. near (1 + pairs): one more than the number of pairs that may touch
+    while no collider moves far, 0 if they are not known, and these pairs; listed: the positions for which they are."""
 
     collider: Collider
     pair: Pair
@@ -91,6 +93,8 @@ class Geometry(NamedTuple):
     most: int
     data: np.ndarray
     place: Located
+    near: np.ndarray
+    listed: np.ndarray
 
 
 class Attached(NamedTuple):
@@ -155,9 +159,9 @@ def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray)
 
 
 @kernel
-def geometry_numbers(colliders: int) -> int:
+def geometry_numbers(colliders: int, pairs: int) -> int:
     """Return the memory size of a Geometry for one state, in numbers; multiply by the number of lanes."""
-    return LOCATED * colliders
+    return (LOCATED + 3) * colliders + 1 + pairs
 
 
 @kernel
@@ -168,9 +172,12 @@ def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geomet
     of_colliders = first + COUNTS
     of_pairs = of_colliders + COLLIDER * colliders
     of_data = of_pairs + PAIR * pairs
+    listed = start + lane_count(like) * LOCATED * colliders
+    near = listed + lane_count(like) * 3 * colliders
     return Geometry(table(Collider, 0.0, colliders, memory, of_colliders), table(Pair, 0.0, pairs, memory, of_pairs),
                     colliders, pairs, most, block(0.0, (numbers,), memory, of_data),
-                    table(Located, like, colliders, memory, start))
+                    table(Located, like, colliders, memory, start), block(0.0, (1 + pairs,), memory, near),
+                    block(like, (3 * colliders,), memory, listed))
 
 
 @kernel

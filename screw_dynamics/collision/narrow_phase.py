@@ -1,12 +1,15 @@
-"""Narrow phase: touches of all pairs of colliders with a gap below a margin, in the order of pairs and their points,
-after a test of bounding spheres."""
+"""Touches of all pairs of colliders with a gap below a margin, in the order of pairs and their points.
+
+Broad phase: the pairs whose bounding spheres are near are listed, with some distance more than the margin, and only
+those are tested until a collider has moved by half of that distance."""
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from screw_dynamics.screws.se3 import Pose
+from screw_dynamics.screws.vectors import Vec3
 
 from .colliders import FAR, PLANE, Collider, Contact, Geometry, Pair
 from .pairs import SIMPLE, TOUCHING, most_points, writer
@@ -33,6 +36,9 @@ def kinds_of(colliders: Sequence[Collider], pairs: Sequence[Pair]) -> frozenset[
     return frozenset((colliders[pair.first].kind, colliders[pair.second].kind) for pair in pairs)
 
 
+AHEAD = 4.0             # margins: additional distance of listed pairs
+
+
 @kernel
 def locate(given: Geometry, C: Sequence[Pose]) -> None:
     """Set the poses of the colliders, from the world poses of the bodies in all slots; that of slot 0 is the
@@ -51,6 +57,36 @@ def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
         return axis_z(B.R) @ d < reach
     reach = reach + given.collider.radius[b]
     return d @ d < reach * reach
+
+
+@kernel
+def are_listed(given: Geometry, margin: Scalar) -> bool:
+    """Return True if all near pairs are listed, since no collider has moved far."""
+    if given.near[0] == 0.0:
+        return False
+    far, listed = 0.49 * AHEAD * margin, given.listed
+    for i in range(given.colliders):
+        d = given.place.C[i].p - Vec3(listed[3 * i], listed[3 * i + 1], listed[3 * i + 2])
+        square = d @ d
+        if some(where(square < far * far, null(square), null(square) + 1.0) > 0.0):     # also if it is not a number
+            return False
+    return True
+
+
+@noinline
+def list_pairs(given: Geometry, margin: Scalar) -> None:
+    """List the pairs whose bounding spheres are near, and those with planes that move: turning, they reach anywhere."""
+    count = 0
+    for i in range(given.colliders):
+        p = given.place.C[i].p
+        given.listed[3 * i], given.listed[3 * i + 1], given.listed[3 * i + 2] = p.x, p.y, p.z
+    for k in range(given.pairs):
+        a, b = given.pair.first[k], given.pair.second[k]
+        turns = given.collider.kind[b] == PLANE and given.collider.body[b] > 0
+        if turns or some(near(given, a, b, (1.0 + AHEAD) * margin)):
+            count += 1
+            given.near[count] = float(k)
+    given.near[0] = count + 1.0
 
 
 @kernel
@@ -93,7 +129,10 @@ def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
         The table has contact_rows(given, most) rows; those after the contacts are memory. A pair has as many rows as
         its largest number of touches on any lane; unused rows of other lanes are FAR."""
         count, missed = 0, 0
-        for k in range(given.pairs):
+        if not are_listed(given, margin):
+            list_pairs(given, margin)
+        for i in range(1, int(given.near[0])):
+            k = int(given.near[i])
             a, b = given.pair.first[k], given.pair.second[k]
             if some(near(given, a, b, margin)):
                 write_touches(given, a, b, contact, count, margin)

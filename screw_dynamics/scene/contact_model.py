@@ -178,7 +178,7 @@ class ContactModel:
         settings = Settings(most, margin, self.slow, int(rebounds), turning, servos)
         given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, settings, len(self.colliders), points))
+            robot.n, m, settings, len(self.colliders), len(self.pairs), points))
 
     def configurations(self, q: ArrayLike) -> np.ndarray:
         """Return validated configurations (..., nq). Raises ValueError for a number that is not finite, and for a zero

@@ -97,8 +97,8 @@ class TouchRows:
         points = pairs.points[of]
         touch: Any = Touch(*([None] * points for _ in Touch._fields))          # type: ignore[arg-type]
         write = writer(frozenset(TOUCHING))
-        write(Geometry(colliders, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
-              self.contact_model.margin)
+        write(Geometry(colliders, pairs, len(C), len(pairs.first), points, data, Located(C), [], []), a, b, touch,
+              0, self.contact_model.margin)
         belts = C[a].R @ colliders.belt[a] - C[b].R @ colliders.belt[b]
         return touch, belts
 

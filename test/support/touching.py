@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.collision.colliders import CONTACT, Attached, Contact, geometry_in, pack, rows
+from screw_dynamics.collision.colliders import CONTACT, Attached, Contact, geometry_in, geometry_numbers, pack, rows
 from screw_dynamics.collision.narrow_phase import ALL_KINDS, are_simple, kinds_of, lister, locate, pair_rows
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.native import function_at
@@ -68,7 +68,8 @@ class Shapes:
     def plain(self, poses, margin=1e3):
         """Contacts at the poses (shapes, 4, 4), in plain Python."""
         packed = pack(self.colliders, self.pairs, self.data)
-        given = geometry_in(np.concatenate([packed, np.zeros(12 * len(self.colliders))]), 0, 0.0, len(packed))
+        work = np.zeros(geometry_numbers(len(self.colliders), len(self.pairs)))
+        given = geometry_in(np.concatenate([packed, work]), 0, 0.0, len(packed))
         contact = table(Contact, 0.0, self.most + self.points)
         locate(given, [pose(C) for C in (np.eye(4), *poses)])
         count, missed = lister(ALL_KINDS)(given, margin, contact, self.most)
@@ -79,7 +80,7 @@ class Shapes:
         """The kernel of a scene's step, with the colliders in these places: gap, point and normal (count, 7, lanes) of
         contacts, their pairs and keys, and how many are missed."""
         settings = tables.Settings(self.most, margin, 0.0, 0, 0)
-        work = tables.contact_work(ROBOT.n, 0, settings, len(self.colliders), self.points)
+        work = tables.contact_work(ROBOT.n, 0, settings, len(self.colliders), len(self.pairs), self.points)
         memory = ws.workspace(ROBOT.tables._replace(tables=np.concatenate([
             constraint_tables.pack([], [], []), tables.pack(settings, self.colliders, self.pairs, self.data)]),
             work=work), lanes)
@@ -87,9 +88,11 @@ class Shapes:
         memory[start:start + places.size] = places.ravel()
         function_at(detection_address(lanes > 1, self.simple), 1)(memory.ctypes.data)
 
-        sizes = tables.sizes_of(ROBOT.n, 0, settings, self.most + self.points)
-        contact, counts = (rows_of(tables.ContactTables, name, sizes, memory, start + places.size, lanes).ravel()
-                           for name in ("contact", "counts"))
+        start += lanes * geometry_numbers(len(self.colliders), len(self.pairs))
+        contact = memory[start:start + lanes * CONTACT * self.most]
+        start += lanes * (CONTACT * (self.most + self.points) + tables.KEPT * self.most)
+        counts = rows_of(tables.ContactTables, "counts", tables.sizes_of(ROBOT.n, 0, settings), memory, start,
+                         lanes).ravel()
         row, count = (CONTACT - 1) * lanes + 1, int(counts[tables.FOUND])          # of the pair there is one number
         found = contact[:count * row].reshape(count, row)
         return (found[:, :7 * lanes].reshape(count, 7, lanes), np.ascontiguousarray(found[:, 7 * lanes]).view(np.int64),

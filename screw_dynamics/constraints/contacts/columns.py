@@ -79,14 +79,17 @@ def coordinates_of(links: Link, i: int) -> tuple[int, int]:
 
 
 @noinline
-def put_spans(links: Link, body: Any, given: ContactTables, of: np.ndarray, cones: Cones, whole: bool) -> None:
-    """Fill spans and rows, and set the ends of cones to upper bounds, which do not decrease.
+def put_spans(links: Link, body: Any, given: ContactTables, of: np.ndarray, coordinates: np.ndarray, cones: Cones,
+              whole: bool) -> None:
+    """Fill spans, and rows at the coordinates of an island, and set the ends of cones to upper bounds, which do not
+    decrease.
 
     The span of a block, of a joint in `of` or of a contact, is two ranges of coordinates: outside of them its columns
     of Y have no entries, and are not read. whole: True if columns may have entries everywhere."""
     spans, rows, u, count, N = given.spans, given.rows, len(of), len(cones.mu), len(cones.x)
     n, pair, bodies = len(rows), given.geometry.pair, given.geometry.collider.body
-    for k in range(n):
+    for at in range(len(coordinates)):
+        k = coordinates[at]
         rows[k, 0], rows[k, 1] = (0, N) if whole else (N, 0)
     for b in range(u + count):
         if whole:
@@ -121,11 +124,12 @@ def put_spans(links: Link, body: Any, given: ContactTables, of: np.ndarray, cone
 
 
 @noinline
-def clear_spans(given: ContactTables, u: int, cones: Cones, Y: np.ndarray, first: int) -> None:
+def clear_spans(given: ContactTables, coordinates: np.ndarray, u: int, cones: Cones, Y: np.ndarray, first: int) -> None:
     """Clear the entries of Y that are read, if its first columns are none of constraints: those of the u joints, and at
-    each coordinate those of contacts that may be coupled to one with an entry there."""
+    each of the coordinates those of contacts that may be coupled to one with an entry there."""
     none = null(cones.c[0])
-    for k in range(len(Y)):
+    for at in range(len(coordinates)):
+        k = coordinates[at]
         for j in range(first + u):
             Y[k, j] = none
         begin, end = max(given.rows[k, 0], u), given.rows[k, 1]
@@ -212,11 +216,13 @@ def put_operator(given: ContactTables, problem: Problem, first: int, cones: Cone
 
 
 @noinline
-def combine_all(given: ContactTables, problem: Problem, first: int, u: int, x: np.ndarray) -> None:
-    """Add Y x, of the columns from `first` on, of which u are those of joints, to problem.x."""
+def combine_all(given: ContactTables, coordinates: np.ndarray, problem: Problem, first: int, u: int, x: np.ndarray,
+                out: np.ndarray) -> None:
+    """Add Y x at these coordinates, of the columns from `first` on, of which u are those of joints, to `out`."""
     Y = problem.Y
-    for i in range(len(Y)):
+    for at in range(len(coordinates)):
+        i = coordinates[at]
         for j in range(u):
-            problem.x[i] += Y[i, first + j] * x[j]
+            out[i] += Y[i, first + j] * x[j]
         for j in range(max(given.rows[i, 0], u), given.rows[i, 1]):
-            problem.x[i] += Y[i, first + j] * x[j]
+            out[i] += Y[i, first + j] * x[j]

@@ -1,4 +1,4 @@
-"""Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem a step.
+"""Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem for each island.
 
 A contact is three rows of J: the velocity of the first collider's point less that of the second's, along two tangents
 and the normal. As in ../impulses.py, the directions of loops are projected out of all columns of Y = D^-1/2 L^-1 J^T;
@@ -37,9 +37,10 @@ from .columns import (
     put_spans,
     turning,
 )
+from .islands import CONTACTS, COORDINATES, JOINTS, PASSIVE, choose_part, ends_of, find_islands, find_parts, hold_others
 from .motion import put_motion, relative
 from .problem import TOUCHING, hold_joints, penetrates, put_bounds, put_friction, solve, store_impulses
-from .reports import note_unsolved, put_report
+from .reports import begin_report, note_unsolved, put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near
 from .servos import (
@@ -50,7 +51,7 @@ from .servos import (
     soften_servos,
     weaken_servos,
 )
-from .tables import ContactTables, contact_problem
+from .tables import ContactTables, contact_problem, contacts_from
 
 
 def loop_projection(by: ModuleType) -> Callable:
@@ -97,15 +98,14 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
 
     @kernel
     def fill_columns(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, of: np.ndarray,
-                     cones: Cones, Y: np.ndarray) -> None:
+                     coordinates: np.ndarray, whole: bool, cones: Cones, Y: np.ndarray) -> None:
         """Set Y to D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
         count, first = len(cones.mu), given.m + len(of)
-        whole = not along_paths or given.m + len(cones.spin_of) + len(cones.roll_of) > 0
-        put_spans(links, body, contacts, of, cones, whole)
+        put_spans(links, body, contacts, of, coordinates, cones, whole)
         if whole:
             tiles.clear(Y)
         else:
-            clear_spans(contacts, len(of), cones, Y, given.m)
+            clear_spans(contacts, coordinates, len(of), cones, Y, given.m)
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
         put_forces(contacts, count)
@@ -121,6 +121,67 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         finish(body, Y)
 
     @kernel
+    def add_impulses_of(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, calls: np.ndarray,
+                        acts: np.ndarray, of: np.ndarray, passive: int, coordinates: np.ndarray, numbers: np.ndarray,
+                        which: int, parts: int, whole: bool, largest: Scalar, most: Scalar, h: Scalar, share: float,
+                        qd: np.ndarray) -> bool:
+        """Solve for the impulses of an island, in part `which` of `parts`: of joints `of`, of which those after the
+        first `passive` are of servos, and of contacts with these numbers in the report. Add Y times impulses to z.
+        Return True if they also displace bodies."""
+        m, u, count, struck = given.m, len(of), len(numbers), False
+        held, servos, velocity, displacement = of[:passive], of[passive:], contacts.z[0], contacts.z[1]
+        spins, rolls = turning(contacts, count)
+        cones = cones_in(h, u, count, contacts.cones, 0, spins, rolls)
+        for k in range(len(cones.found)):
+            cones.found[k] = null(h)
+        problem = contact_problem(contacts, h, len(qd), m, len(cones.x))
+        put_friction(contacts, cones)
+        fill_columns(links, body, given, contacts, of, coordinates, whole, cones, problem.Y)
+        for j in range(passive):
+            problem.b[0, m + j] = -qd[links.coordinate[held[j]]]
+        put_servo_targets(links, acts, servos, qd, problem, m + passive)
+        put_contact_targets(body, contacts, problem, m + u, h, cones)
+        clear_others(contacts, problem, m + u, cones)
+        put_bounds(links, held, acts, cones)
+        if m > 0:
+            put_sizes(problem, m, cones)
+            combine(problem, project_loops_out(links, body, given, problem, largest, most))
+            for k in range(len(qd)):
+                velocity[k] += problem.x[k]
+        put_operator(contacts, problem, m, cones)
+        soften_servos(cones, passive, u)
+        if count > 0 and contacts.settings.rebounds[0] != 0:
+            bound_servos(links, acts, servos, passive, False, cones)
+            hold_others(contacts, which, parts, cones)
+            struck = strike(contacts, problem, m, calls, h, share, cones)
+            if struck:
+                record_servo_impulses(links, acts, of, passive, problem.b[0, m:])
+        bound_servos(links, acts, servos, passive, True, cones)
+        hold_others(contacts, which, parts, cones)
+        solve(contacts, cones, calls, False)
+        if weaken_servos(links, acts, servos, passive, cones):
+            hold_others(contacts, which, parts, cones)
+            solve(contacts, cones, calls, False)
+        record_servo_impulses(links, acts, of, passive, cones.x)
+        store_impulses(contacts, cones)
+        combine_all(contacts, coordinates, problem, m, u, cones.x, velocity)
+        if struck:
+            combine_all(contacts, coordinates, problem, m, u, problem.b[0, m:], velocity)
+            after_impacts(contacts, problem.b[0, m:], share, cones)
+        put_report(contacts, h, cones, numbers)
+        corrects = count > 0 and penetrates(contacts, cones, u, h, share, struck, count)
+        if corrects:
+            hold_joints(links, held, acts, cones)
+            hold_others(contacts, which, parts, cones)
+            solve(contacts, cones, calls, False)
+            lost = cones.found[LOST]
+            note_unsolved(contacts, where(h * lost > TOUCHING, lost, null(h)))
+            combine_all(contacts, coordinates, problem, m, u, cones.x, displacement)
+        if struck:
+            combine_all(contacts, coordinates, problem, m, u, cones.first, displacement)
+        return corrects or struck
+
+    @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
@@ -128,14 +189,10 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         with stored M^-1 if `factors`. Change `moved` (n) by the velocities that correct penetrations in it. share:
         weight of the velocities at the end in the displacement of the step; those at the start have the rest."""
         count = find(body, contacts, calls)
-        of, m, struck = contacts.bodies, given.m, False
-        held = joints_that_may_act(links, acts[LOWER], acts[UPPER], of)
-        passive = len(held)
-        servos = of[passive:passive]
+        of, m = contacts.bodies, given.m
+        u = passive = len(joints_that_may_act(links, acts[LOWER], acts[UPPER], of))
         if count + passive > 0:
-            servos = servos_that_act(links, acts, contacts, of[passive:])
-        u = passive + len(servos)
-        of = of[:u]
+            u += len(servos_that_act(links, acts, contacts, of[passive:]))
         if count > 0:
             if share < 1.0 or contacts.settings.rebounds[0] != 0:
                 put_motion(links, body, begin)
@@ -143,61 +200,34 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                     contacts.kept.before[k] = relative(body, contacts, k).z
             put_motion(links, body, qd)
             count = keep_near(body, contacts, h, count)
+        begin_report(contacts, count)
+        if len(qd) == 0 or u + count + m == 0:
+            return
+        largest, displaced = null(h), False
+        if not factors:
+            gather(links.coordinate, qd, body.qd)
+            clear(body.tau)
+            gather(links.coordinate, acts[ADDED], body.added)
+            largest = factorize(links, body, given)
+        clear(contacts.z[0])
+        clear(contacts.z[1])
         spins, rolls = turning(contacts, count)
-        cones = cones_in(qd[0], u, count, contacts.cones, 0, spins, rolls)
-        for k in range(len(cones.found)):
-            cones.found[k] = null(h)
-        problem = contact_problem(contacts, qd[0], len(qd), m, len(cones.x))
-        if u + count + m > 0:
-            put_friction(contacts, cones)
-            largest = null(h)
-            if not factors:
-                gather(links.coordinate, qd, body.qd)
-                clear(body.tau)
-                gather(links.coordinate, acts[ADDED], body.added)
-                largest = factorize(links, body, given)
-            fill_columns(links, body, given, contacts, of, cones, problem.Y)
-            for j in range(passive):
-                problem.b[0, m + j] = -qd[links.coordinate[held[j]]]
-            put_servo_targets(links, acts, servos, qd, problem, m + passive)
-            put_contact_targets(body, contacts, problem, m + u, h, cones)
-            clear_others(contacts, problem, m + u, cones)
-            put_bounds(links, held, acts, cones)
-            if m > 0:
-                put_sizes(problem, m, cones)
-            combine(problem, project_loops_out(links, body, given, problem, largest, most))
-            put_operator(contacts, problem, m, cones)
-            soften_servos(cones, passive, u)
-            if count > 0 and contacts.settings.rebounds[0] != 0:
-                bound_servos(links, acts, servos, passive, False, cones)
-                struck = strike(contacts, problem, m, calls, h, share, cones)
-                if struck:
-                    record_servo_impulses(links, acts, of, passive, problem.b[0, m:])
-            bound_servos(links, acts, servos, passive, True, cones)
-            solve(contacts, cones, calls, False)
-            if weaken_servos(links, acts, servos, passive, cones):
-                solve(contacts, cones, calls, False)
-            record_servo_impulses(links, acts, of, passive, cones.x)
-            store_impulses(contacts, cones)
-            combine_all(contacts, problem, m, u, cones.x)
-            if struck:
-                combine_all(contacts, problem, m, u, problem.b[0, m:])
-            add_half(links, body, given, problem.x, qd)
-        if struck:
-            after_impacts(contacts, problem.b[0, m:], share, cones)
-        put_report(contacts, h, cones, count)
-        corrects = count > 0 and penetrates(contacts, cones, u, h, share, struck, count)
-        if corrects:
-            hold_joints(links, held, acts, cones)
-            solve(contacts, cones, calls, False)
-            lost = cones.found[LOST]
-            note_unsolved(contacts, where(h * lost > TOUCHING, lost, null(h)))
-        if corrects or struck:
-            for i in range(len(problem.x)):
-                problem.x[i] = null(h)
-            if corrects:
-                combine_all(contacts, problem, m, u, cones.x)
-            if struck:
-                combine_all(contacts, problem, m, u, cones.first)
-            add_half(links, body, given, problem.x, moved)
+        whole = not along_paths or m + spins + rolls > 0
+        for island in range(find_islands(links, contacts, of[:u], passive, count, whole)):
+            first, last = ends_of(contacts, island, CONTACTS)
+            own, numbers = contacts_from(contacts, h, first), contacts.reported[first:last]
+            first, last = ends_of(contacts, island, JOINTS)
+            joints = contacts.joints[first:last]
+            first, last = ends_of(contacts, island, COORDINATES)
+            coordinates, parts = contacts.coordinates[first:last], 1
+            if not whole:
+                parts = find_parts(links, own, joints, coordinates, len(numbers))
+            for which in range(parts):
+                choose_part(own, which, parts, len(numbers))
+                displaced |= add_impulses_of(
+                    links, body, given, own, calls, acts, joints, contacts.ends[island, PASSIVE], coordinates, numbers,
+                    which, parts, whole, largest, most, h, share, qd)
+        add_half(links, body, given, contacts.z[0], qd)
+        if displaced:
+            add_half(links, body, given, contacts.z[1], moved)
     return add_impulses_to

@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.collision.colliders import (
+    CONTACT,
     Collider,
     Contact,
     Geometry,
@@ -16,6 +17,7 @@ from screw_dynamics.collision.colliders import (
 )
 from screw_dynamics.collision.colliders import pack as packed_geometry
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.memory import Shared, Words, arranged, room
 from screw_dynamics.numbers.tables import packed, table, width
@@ -69,30 +71,42 @@ OF_CONTACT = 11
 REPORTED, FOUND, MISSED = range(3)
 
 
-# Numbers of found and of selected contacts; of rows, of coordinates, once and twice, of blocks of rows (a joint's or a
-# contact's), and of scalars of a Problem, of the solver and of the report.
-Sizes = namedtuple("Sizes", "found most rows n twice blocks vectors cones report")
+# Numbers of selected contacts, of rows, of coordinates, of islands, of coordinates twice, of blocks of rows (a joint's
+# or a contact's), and of scalars of a Problem, of the solver and of the report.
+Sizes = namedtuple("Sizes", "most rows n islands twice blocks vectors cones report")
 
 
 class ContactTables(NamedTuple):
     """Geometry and settings, and the workspace; found contacts, selected contacts; counts; wrenches F of all contact
     rows; memory of a Problem for m rows of constraints and up to n + rows further ones, and of the solver; the report
-    of the step; bodies: first bodies of joints with bounded impulses. spans: see columns.py; rows: for each coordinate,
-    the first row and the end of the rows whose columns of Y have an entry there."""
+    of the step; sums z of the products of Y and impulses, of velocities and of displacements; bodies: first bodies of
+    joints with bounded impulses. spans: see columns.py; rows: for each coordinate, the first row and the end of the
+    rows whose columns of Y have an entry there. The others: see islands.py."""
 
     geometry: Geometry
     settings: Settings
     memory: np.ndarray
-    contact: Annotated[Contact, "found"]
-    kept: Annotated[Kept, "most"]
+    contact: Contact
+    kept: Kept
     counts: Annotated[np.ndarray, Shared, 3]
     F: Annotated[np.ndarray, 6, "rows"]
     vectors: Annotated[np.ndarray, "vectors"]
     cones: Annotated[np.ndarray, "cones"]
     report: Annotated[np.ndarray, "report"]
+    z: Annotated[np.ndarray, 2, "n"]
+    gaps: Annotated[np.ndarray, "most"]
+    part: Annotated[np.ndarray, "blocks"]
     bodies: Annotated[np.ndarray, Words, "twice"]
     spans: Annotated[np.ndarray, Words, "blocks", 4]
     rows: Annotated[np.ndarray, Words, "n", 2]
+    joints: Annotated[np.ndarray, Words, "twice"]
+    reported: Annotated[np.ndarray, Words, "most"]
+    moves: Annotated[np.ndarray, Words, "blocks"]
+    trees: Annotated[np.ndarray, Words, "n"]
+    sets: Annotated[np.ndarray, Words, "n"]
+    island_of: Annotated[np.ndarray, Words, "n"]
+    coordinates: Annotated[np.ndarray, Words, "n"]
+    ends: Annotated[np.ndarray, Words, "islands", 4]
 
 
 KEPT, SETTINGS = width(Kept), width(Settings)
@@ -104,11 +118,11 @@ def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair
 
 
 @kernel
-def sizes_of(n: int, m: int, settings: Settings, found: int) -> Sizes:
+def sizes_of(n: int, m: int, settings: Settings) -> Sizes:
     """Return the Sizes of contacts of n coordinates with m constraints."""
     most, turning = settings.most, settings.turning
     rows, joints = 3 * most * (1 + turning), n + settings.servos
-    return Sizes(found, most, rows, n, 2 * n, joints + most, room(Problem, ProblemSizes(n, m + joints + rows, m)),
+    return Sizes(most, rows, n, n + 1, 2 * n, joints + most, room(Problem, ProblemSizes(n, m + joints + rows, m)),
                  cone_numbers(joints, most, turning * most, turning * most), report_numbers(most))
 
 
@@ -118,10 +132,10 @@ def report_numbers(most: int) -> int:
     return RESIDUALS + EXCESS + OF_CONTACT * most
 
 
-def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int) -> int:
+def contact_work(n: int, m: int, settings: Settings, colliders: int, pairs: int, points: int) -> int:
     """Return the memory size for contacts and m constraints of n coordinates, for one state."""
-    return (work(n, m) + geometry_numbers(colliders)
-            + room(ContactTables, sizes_of(n, m, settings, settings.most + points)))
+    return (work(n, m) + geometry_numbers(colliders, pairs) + CONTACT * (settings.most + points)
+            + KEPT * settings.most + room(ContactTables, sizes_of(n, m, settings)))
 
 
 @kernel
@@ -132,8 +146,8 @@ def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int)
 
 
 @kernel
-def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
-    """Return the contacts in a workspace, with memory for scalars of the type of `like`."""
+def contacts_in(memory: np.ndarray, like: Any, start: int = 0) -> ContactTables:
+    """Return the contacts in a workspace from number `start` on, with memory for scalars of the type of `like`."""
     head, unit = ws.header(memory), lane_count(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
@@ -142,6 +156,20 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     placements = head.work + unit * work(n, m)
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
     one = Settings(settings.most[0], 0.0, 0.0, 0, settings.turning[0], settings.servos[0])
-    sizes = sizes_of(n, m, one, contact_rows(geometry, one.most))
-    return arranged(ContactTables, like, sizes, memory, placements + unit * geometry_numbers(geometry.colliders),
-                    geometry, settings, memory)
+    found = placements + unit * geometry_numbers(geometry.colliders, geometry.pairs)
+    kept = found + unit * CONTACT * contact_rows(geometry, one.most)
+    contacts = table(Contact, like, contact_rows(geometry, one.most) - start, memory, found + unit * CONTACT * start)
+    selected = table(Kept, like, one.most - start, memory, kept + unit * KEPT * start)
+    return arranged(ContactTables, like, sizes_of(n, m, one), memory, kept + unit * KEPT * one.most, geometry, settings,
+                    memory, contacts, selected)
+
+
+def contacts_from(given: ContactTables, like: Any, start: int) -> ContactTables:
+    """Return the contacts from number `start` on."""
+    return given._replace(contact=Contact(*(column[start:] for column in given.contact)),
+                          kept=Kept(*(column[start:] for column in given.kept)))
+
+
+@overload(contacts_from)
+def _compiled_contacts_from(given, like, start):
+    return lambda given, like, start: contacts_in(given.memory, like, start)

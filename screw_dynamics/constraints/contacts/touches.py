@@ -41,7 +41,7 @@ def spec_of_touches(lanes: bool) -> KernelSpec:
             detect_contacts(given, calls)
             given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
             for k in range(int(given.counts[FOUND])):
-                put_touch(given, k, zero(Vec3, q[0]))
+                put_touch(given, k, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
     return KernelSpec(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3),
                                 ws.numbers_type(3)))
