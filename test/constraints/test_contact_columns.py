@@ -52,12 +52,12 @@ def test_products_of_columns_are_those_of_all_entries(rng, trees, most, whole):
         N = u + 3 * m
         problem = min_norm.problem(0.0, n, N, np.full(min_norm.numbers(n, N), np.nan), 0)
         found = cones(0.0, u, m, np.full(numbers(u, m), np.nan), 0)
-        problem.b[0], problem.x[:] = 0.0, 0.0
-        put_spans(links, body, given, of, found, whole)
+        problem.b[0], out, coordinates = 0.0, np.zeros(n), np.arange(n)
+        put_spans(links, body, given, of, coordinates, found, whole)
         if whole:
             problem.Y[:] = 0.0
         else:
-            clear_spans(given, u, found, problem.Y, 0)
+            clear_spans(given, coordinates, u, found, problem.Y, 0)
         Y = np.zeros((n, N))
         for row in range(N):
             bodies = of[row:row + 1] if row < u else pairs[(row - u) // 3]
@@ -72,8 +72,8 @@ def test_products_of_columns_are_those_of_all_entries(rng, trees, most, whole):
             np.testing.assert_array_equal(found.G[i:ends[i], i], found.G[i, i:ends[i]])
             assert not G[i, ends[i]:].any()
         x = rng.normal(size=N)
-        combine_all(given, problem, 0, u, x)
-        np.testing.assert_allclose(problem.x, Y @ x, rtol=1e-12, atol=1e-13)
+        combine_all(given, coordinates, problem, 0, u, x, out)
+        np.testing.assert_allclose(out, Y @ x, rtol=1e-12, atol=1e-13)
 
 
 def test_separate_bodies_are_not_coupled():
