@@ -15,11 +15,11 @@ import numpy as np
 TERMS = 2000                # largest number of terms of one order
 VANISHES = 1e-8             # smaller coefficients of equations count as 0
 ROUNDING, SOLVED, SLOW = 1e-15, 1e-10, 1e-5     # residual norms: of rounding, of solutions, of slow convergence
-STEPS, MOST_STEPS = 80, 600     # of the search for a solution, and if convergence is slow
+STEPS, MOST_STEPS = 80, 300     # of the search for a solution, and if convergence is slow
 STARTS = 48                 # random starts of a search for solutions
 CHECKS, TRIES = 6, 5        # random vectors of a space, which all must be solutions, and starts for each
 NEAR = 1e-2                 # distance of neighboring zeros, which show the dimension of a set of zeros
-APART = 1e-3                # distance from a space at which unit vectors are outside
+APART, SLOW_APART = 1e-3, 0.03      # distance from a space at which unit vectors are outside, and slow solutions are
 CURVED = 4                  # points at which a set of zeros is not a space, until the search ends
 DEPENDENT = 1e-6            # relative: smaller singular values of gradients count as 0
 FAR = 1e3                   # larger coefficients are those of equations without a solution
@@ -169,7 +169,7 @@ class _Search:
 
     def __init__(self, equations, order):
         self.equations, self.order = equations.up_to(order), order
-        self.undecided = False          # True if residuals become small that do not vanish
+        self.undecided, self.slow = False, []       # unit vectors at which residuals become small and do not vanish
         self.lowest, self.rng = self.equations.lowest, np.random.default_rng(order)
 
     def within(self, component):
@@ -179,6 +179,7 @@ class _Search:
             return [component]
         if (same := self.refined(B)) is not None:
             return [Component(same, component.dimension, True)]
+        self.slow = []
         rest = points = self.zeros(self._unit(STARTS, B), B)
         parts, curved = [], []
         while len(rest) and len(curved) < CURVED:
@@ -189,6 +190,9 @@ class _Search:
             else:
                 curved.append((rest[0], part))
                 rest = rest[1:]
+        if not curved:
+            self.undecided |= any(all(np.linalg.norm(p - S.basis @ (S.basis.T @ p)) > SLOW_APART for S in parts)
+                                  for p in self.slow)
         return parts + [part for p, part in curved if all(_outside(p, S.basis) for S in parts)]
 
     def _component(self, p, points, B):
@@ -202,11 +206,15 @@ class _Search:
         return Component(B, dimension, False) if S is None else Component(S, dimension, True)
 
     def refined(self, B):
-        """Return the basis of the space in K^order that differs from a basis B by rounding, None if there is none."""
+        """Return the basis of the space in K^order that differs from a basis B by rounding, None if there is none. Only
+        where zeros are multiple, B has errors that make its vectors no solutions."""
         c = np.repeat(self._unit(CHECKS, B), TRIES, axis=0)
-        a, solved = self._solve(c, lambda a, at: ((a - c[at]) @ B, np.broadcast_to(B.T, (len(a), *B.T.shape))))
-        solved &= np.linalg.norm(a - c, axis=1) < APART
-        return _span(a[solved], B.shape[1]) if solved.reshape(CHECKS, TRIES).any(axis=1).all() else None
+        for F in (np.eye(len(B)), B):
+            a, solved = self._solve(c, lambda a, at, F=F: ((a - c[at]) @ F, np.broadcast_to(F.T, (len(a), *F.T.shape))))
+            solved &= np.linalg.norm(a - c, axis=1) < APART
+            if solved.reshape(CHECKS, TRIES).any(axis=1).all():
+                return _span(a[solved], B.shape[1])
+        return None
 
     def zeros(self, a, B):
         """Return the unit vectors (zeros, d) in K^order and in a space that Newton's method finds from starts a."""
@@ -241,7 +249,7 @@ class _Search:
             weight[at] = np.clip(np.where(better, 0.3, 5.0) * weight[at], 1e-10, 1e8)
             done = at[better]
             y[done], r[done], G[done] = tried[better], r_new[better], G_new[better]
-        self.undecided |= bool(slow.any())
+        self.slow += list(y[slow, :d])
         return y[:, :d], (size < SOLVED) & (np.abs(y).max(axis=1) < FAR)
 
     def _unit(self, count, B):

@@ -85,6 +85,14 @@ def three_cranks(angle):
     return mechanism(joints, [hinge(f"on_{k}", f"crank_{k}", Z, places[k] + tip, "plate") for k in (1, 2)]), np.zeros(4)
 
 
+def two_parallelograms():
+    """On a line, the second one on the coupler of the first: each can move as a parallelogram or as a crossed one."""
+    joints = {f"J{k}": (f"L{k}", parent, Z, (x, 0, 0)) for k, (parent, x) in enumerate((
+        ("ground", 0), ("L0", 0.3), ("L1", 1.3), ("L1", 0.5), ("L3", 1.3), ("L4", 1.7)))}
+    given = [hinge("first", "L2", Z, (1, 0, 0)), hinge("second", "L5", Z, (0.9, 0, 0), "L1")]
+    return mechanism(joints, given), np.zeros(6)
+
+
 def rods(x):
     """Two points in space on three rods between (0, 0, 0), (1, 0, 0), (2, 0, 0) and (x, 0, 0)."""
     builder = sd.ModelBuilder("ground")
@@ -132,6 +140,7 @@ CASES = {
     "Sarrus": (sarrus, 4, 1, 1, [1], False, [False], True, False),
     "redundant crank": (lambda: three_cranks(0.9), 4, 1, 1, [1], False, [False], True, False),
     "parallelogram on a line": (lambda: on_a_line(0, 0.3, 1.3, 1), 3, 1, 2, [1, 1], True, [True, True], False, False),
+    "two parallelograms": (two_parallelograms, 3, 2, 4, [2, 2, 2, 2], False, [True] * 4, False, False),
     "cranks on a line": (lambda: three_cranks(0.0), 4, 1, 2, [1], False, [False], False, True),
     "triangle on a line": (lambda: on_a_line(0, 0.4, 1), 2, 0, 1, [], True, [], False, True),
     "rhombus": (rhombus, 3, 2, 3, [2, 1], False, [False, True], False, False),
