@@ -285,12 +285,12 @@ class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", "
         return at.V[:, ~at.held]
 
     @overload
-    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), order: None = None) -> Mobility: ...
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: None = None) -> Mobility: ...
 
     @overload
     def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: int) -> FiniteMobility: ...
 
-    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), order: int | None = None
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: int | None = None
                  ) -> Mobility | FiniteMobility:
         """Compute the mobility at a closed configuration.
 
