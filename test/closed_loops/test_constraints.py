@@ -8,6 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.model import macro_joints
 from screw_dynamics.model.constraints import KINDS
 from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
+from screw_dynamics.robot.closed_loops.constraint_series import ConstraintSeries
 from screw_dynamics.screws.groups import se3
 from support.linkages import bennett, delta, four_bar, stewart
 from support.random_trees import GROUPS, model_of, random_tree
@@ -56,6 +57,37 @@ def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, on_groups, rn
     assert np.abs(loops.residual(q)[rows]).max() < 1e-13
     G, J = loops.constraints.gradient(q)[rows], loops.jacobian(q)[rows]
     assert np.linalg.matrix_rank(np.vstack((G, J)), 1e-9) == np.linalg.matrix_rank(J, 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "on_groups"), ON_TREES)
+def test_series_are_those_of_the_constraints_along_a_curve(kind, on_groups, rng):
+    """Interpolation of the poses of the joint frames along a curve, for loop joints of the relative twist."""
+    loops, q = two_branches(kind, on_groups, rng)
+    robot, x = loops.robot, 0.5 * rng.normal(size=(4, loops.robot.n))
+    t = 0.2 * np.cos(np.pi * (np.arange(20) + 0.5) / 20)
+    states = np.broadcast_to(q, (len(t), robot.nq))
+    for k, steps in enumerate((np.vander(t, 5, increasing=True)[:, 1:] @ x).T):            # one joint after the other
+        states = robot.integrate(states, np.outer(steps, np.eye(robot.n)[k]))
+    part, found = loops.constraints.parts["loop"], ConstraintSeries(loops.constraints, q).coefficients(x)
+    C, C_on = (robot.forward_kinematics(states, end) @ frame for end, frame in (
+        (part.link, part.held.frame), (part.on, part.held.frame_on)))
+    fitted = np.polynomial.Polynomial.fit
+    if part.held.kind == "subgroup":
+        D = np.linalg.inv(C_on) @ C
+        rates = [fitted(t, d, 14).deriv()(t) for d in D.reshape(-1, 16).T]
+        V = np.linalg.inv(D) @ np.transpose(rates).reshape(-1, 4, 4)
+        V = np.stack((V[:, 2, 1], V[:, 0, 2], V[:, 1, 0], *V[:, :3, 3].T))
+        values = [fitted(t, v, 13).integ() for v in part.held.P @ V]
+    elif kind == "distance":
+        values = [fitted(t, ((C - C_on)[:, :3, 3] ** 2).sum(axis=1) / (2 * part.held.size), 14)]
+    else:
+        at_start = robot.forward_kinematics(q, part.on)[:3, :3] @ part.held.frame_on[:3, :3]
+        rows = (*((C - C_on)[:, :3, 3] @ at_start).T, (C_on[:, :3, 0] * C[:, :3, 1]).sum(axis=1))
+        values = [fitted(t, row, 14) for row in rows]
+    expected = np.transpose([p.convert().coef[1:5] for p in values])
+    assert np.abs(found[:, loops.rows["loop"]] - expected).max() < 1e-6
+    assert np.abs(found[0] - loops.jacobian(q) @ x[0]).max() < 1e-12
 
 
 @pytest.mark.slow

@@ -21,6 +21,10 @@ q = loops.project((0.5, 0.0, 0.0), held=("A",))             # the loop closed, w
 # %% closed_loops.Mobility
 loops.mobility(q).degrees                                   # 1
 
+# %% closed_loops.FiniteMobility, closed_loops.MotionBranch
+found = loops.mobility(q, order=3)                          # motions, where singular configurations have branches
+found.degrees, found.proven, found.branches[0].tangents     # 1, True, (3, 1)
+
 # %% closed_loops.LoopAccelerations, closed_loops.LoopEfforts
 qd = loops.project_velocity(q, (2.0, 0.0, 0.0))
 qdd, multipliers, wrenches = loops.forward_dynamics(q, qd, tau=(0.3, 0.0, 0.0))

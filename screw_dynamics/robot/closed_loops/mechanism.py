@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ from . import derivatives, dynamics, motion, projection, second_derivatives
 from .constraints import Constraints
 from .derivatives import LoopAccelerationDerivatives, LoopEffortDerivatives
 from .dynamics import LoopAccelerations, LoopEfforts
+from .finite_mobility import FiniteMobility, finite_mobility
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
 from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
@@ -284,7 +285,14 @@ class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", "
         at = projection.directions(self.jacobian(checks.vector("q", q, self.robot.nq)))
         return at.V[:, ~at.held]
 
-    def mobility(self, q: ArrayLike, locked: Iterable[str] = ()) -> Mobility:
+    @overload
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: None = None) -> Mobility: ...
+
+    @overload
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: int) -> FiniteMobility: ...
+
+    def mobility(self, q: ArrayLike, locked: Iterable[str] = (), *, order: int | None = None
+                 ) -> Mobility | FiniteMobility:
         """Compute the mobility at a closed configuration.
 
         Parameters
@@ -293,14 +301,25 @@ class ClosedLoopRobot(metaclass=WithHints, hints=in_part(Robot, "loops.robot", "
             Closed configuration.
         locked : iterable of str, optional
             Joints that are locked. If their motion determines the motion of the mechanism, 0 degrees remain.
+        order : int, optional
+            Order of the derivatives of the constraints, >= 1, for the finite mobility: the motions that exist near q,
+            and their branches where q is singular. By default the instantaneous mobility, of order 1.
 
         Returns
         -------
-        Mobility
-            Degrees of freedom, redundant constraints, and True if the configuration is singular.
+        Mobility or FiniteMobility
+            Degrees of freedom, redundant constraints, and True if the configuration is singular. With an order, the
+            branches of motions through q, and what is proven of them.
+
+        Raises
+        ------
+        ValueError
+            If q is open, or if the order has too many terms for the number of admissible velocities.
         """
-        free = projection.all_but(self.robot, "locked", locked)
-        return mobility(self.constraints, checks.vector("q", q, self.robot.nq), free)
+        free, q = projection.all_but(self.robot, "locked", locked), checks.vector("q", q, self.robot.nq)
+        if order is None:
+            return mobility(self.constraints, q, free)
+        return finite_mobility(self.constraints, q, free, checks.whole("order", order, 1))
 
     # --------------------------------------------------------------------------------------------- dynamics
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
