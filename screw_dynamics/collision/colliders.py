@@ -154,8 +154,10 @@ COLLIDER, PAIR, LOCATED, CONTACT = width(Collider), width(Pair), width(Located),
 def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
     """Return the packed tables for `geometry_in`."""
     most = max((pair.points for pair in pairs), default=0)
-    tables = [packed(rows).ravel() for rows in (colliders, pairs) if rows]
-    return np.concatenate([(len(colliders), len(pairs), most, len(data)), *tables, data])
+    tables = [packed(colliders).ravel()] if colliders else []
+    rows = np.array(pairs, dtype=float).reshape(-1, PAIR)       # takes a tenth of the time of `packed`
+    rows.view(np.int64)[:, :4] = rows[:, :4]                    # the whole numbers come first
+    return np.concatenate([(len(colliders), len(pairs), most, len(data)), *tables, rows.ravel(), data])
 
 
 @kernel

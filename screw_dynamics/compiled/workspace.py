@@ -4,6 +4,7 @@ a record that contains the starts of the parts, whose sizes depend on the robot.
 One array, because every array argument costs a call from Python 33 ns. Python makes it, because allocation in compiled
 code costs more."""
 import math
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_type_hints
@@ -24,6 +25,7 @@ from .records import reader, record
 _HEADER = record(
     "length", "slots", "coordinates", "configuration", "wrenches", "frame_count", "frames", "pose_sources", "tables",
     "body", "result", "lanes", "work", "report", ("interrupt", INTERRUPT))
+SPARSE = 1 << 28        # bytes: larger arrays are not reserved
 LARGE = 1 << 20         # numbers: results with more numbers on lanes are evaluated state by state
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
@@ -91,7 +93,13 @@ def reserve(Table: type, shape: Callable) -> None:
 
 
 def aligned(length: int) -> np.ndarray:
-    """Return an array of zeros that begins on a cache line."""
+    """Return an array of zeros that begins on a cache line. A large one takes memory only where it is written: matrices
+    of all bodies of a scene are larger than a machine's memory, and only those of bodies in contact are used."""
+    if 8 * length > SPARSE and sys.platform == "linux":
+        import mmap
+
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)  # since Python 3.13
+        return np.frombuffer(mmap.mmap(-1, 8 * length, flags=flags))
     block = np.zeros(length + 8)
     first = -block.ctypes.data % 64 // 8
     return block[first:first + length]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.collision.colliders import Attached, kind_of, rows
+from screw_dynamics.collision.colliders import Attached, kind_of, pack, rows
 from screw_dynamics.collision.narrow_phase import are_simple, kinds_of, pair_rows
 from screw_dynamics.collision.shapes import Shape
 from screw_dynamics.compiled.calls import Workspaces
@@ -32,7 +32,7 @@ from screw_dynamics.rollout.step_settings import head_of
 from screw_dynamics.screws.arrays import pose, pose_matrix
 from screw_dynamics.screws.se3 import compose
 from screw_dynamics.utils import checks
-from screw_dynamics.utils.lazy import remade
+from screw_dynamics.utils.lazy import lazy, remade
 
 KEY, GAP, VECTORS = 0, 1, slice(2, 11)      # layout of a contact in a report; the vectors are point, normal and force
 _NO_VECTORS = np.outer((np.nan, np.nan, 0.0), np.ones(3))
@@ -114,6 +114,10 @@ class ContactModel:
         self._to_root = None if (R == np.eye(3)).all() else R           # from axes whose z is opposite to gravity
         self._no_effort, self._has_limits = np.zeros(robot.n), np.isfinite((robot.model.lower, robot.model.upper)).any()
 
+    @lazy
+    def _geometry(self):
+        return pack(self._rows, self.pairs, self._data)
+
     # Read once a call: another thread may replace it.
     @remade
     def _room(self):
@@ -176,7 +180,7 @@ class ContactModel:
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
         settings = Settings(most, margin, self.slow, int(rebounds), turning, servos)
-        given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
+        given = contact_tables.pack(settings, self._geometry)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
             robot.n, m, settings, len(self.colliders), len(self.pairs), points))
 

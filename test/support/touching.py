@@ -82,7 +82,7 @@ class Shapes:
         settings = tables.Settings(self.most, margin, 0.0, 0, 0)
         work = tables.contact_work(ROBOT.n, 0, settings, len(self.colliders), len(self.pairs), self.points)
         memory = ws.workspace(ROBOT.tables._replace(tables=np.concatenate([
-            constraint_tables.pack([], [], []), tables.pack(settings, self.colliders, self.pairs, self.data)]),
+            constraint_tables.pack([], [], []), tables.pack(settings, pack(self.colliders, self.pairs, self.data))]),
             work=work), lanes)
         start = ws.header(memory).work + lanes * constraint_tables.work(ROBOT.n, 0)
         memory[start:start + places.size] = places.ravel()

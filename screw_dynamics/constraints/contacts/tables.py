@@ -1,21 +1,10 @@
 """Tables of contacts in a workspace, after those of constraints, and their memory."""
 from collections import namedtuple
-from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.collision.colliders import (
-    CONTACT,
-    Collider,
-    Contact,
-    Geometry,
-    Pair,
-    contact_rows,
-    geometry_in,
-    geometry_numbers,
-)
-from screw_dynamics.collision.colliders import pack as packed_geometry
+from screw_dynamics.collision.colliders import CONTACT, Contact, Geometry, contact_rows, geometry_in, geometry_numbers
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.jit.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import lane_count
@@ -112,9 +101,9 @@ class ContactTables(NamedTuple):
 KEPT, SETTINGS = width(Kept), width(Settings)
 
 
-def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
-    """Return the packed tables for ws.Tables.tables, to follow those of tables.pack."""
-    return np.concatenate([packed([settings]).ravel(), packed_geometry(colliders, pairs, data)])
+def pack(settings: Settings, geometry: np.ndarray) -> np.ndarray:
+    """Return the packed tables for ws.Tables.tables, to follow those of tables.pack. geometry: from colliders.pack."""
+    return np.concatenate([packed([settings]).ravel(), geometry])
 
 
 @kernel
