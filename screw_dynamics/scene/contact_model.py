@@ -321,6 +321,6 @@ def _with_shape(collider):
 
 
 FIRST = 64              # initial capacity for contacts
-MAX_CONTACTS = 2048     # at once, by default; docs/contacts.md documents their memory
+MAX_CONTACTS = 8192     # at once, by default; docs/contacts.md documents their memory
 LEAST_STEP = 1e-100     # s: squared velocities of margin / dt stay finite
 FARTHEST = 1e8          # m: largest gap for distances

@@ -70,7 +70,7 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
     combination : Combination, optional
         Rules for the coefficients between two surfaces, contact.materials.Combination.
     max_contacts : int, optional
-        Largest number of contacts at once, by default 2048.
+        Largest number of contacts at once, by default 8192.
     margin : float, optional
         Largest gap in m of the contact search.
     slow : float, optional
