@@ -147,7 +147,8 @@ def contacts_in(memory: np.ndarray, like: Any, start: int = 0) -> ContactTables:
     one = Settings(settings.most[0], 0.0, 0.0, 0, settings.turning[0], settings.servos[0])
     found = placements + unit * geometry_numbers(geometry.colliders, geometry.pairs)
     kept = found + unit * CONTACT * contact_rows(geometry, one.most)
-    contacts = table(Contact, like, contact_rows(geometry, one.most) - start, memory, found + unit * CONTACT * start)
+    row = (CONTACT - 1) * unit + 1                          # of the pair there is one number for all lanes
+    contacts = table(Contact, like, contact_rows(geometry, one.most) - start, memory, found + row * start)
     selected = table(Kept, like, one.most - start, memory, kept + unit * KEPT * start)
     return arranged(ContactTables, like, sizes_of(n, m, one), memory, kept + unit * KEPT * one.most, geometry, settings,
                     memory, contacts, selected)
