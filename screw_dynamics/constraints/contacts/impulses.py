@@ -209,8 +209,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             clear(body.tau)
             gather(links.coordinate, acts[ADDED], body.added)
             largest = factorize(links, body, given)
-        clear(contacts.z[0])
-        clear(contacts.z[1])
+        for k in range(len(qd)):
+            contacts.z[0, k] = contacts.z[1, k] = null(h)
         spins, rolls = turning(contacts, count)
         whole = not along_paths or m + spins + rolls > 0
         for island in range(find_islands(links, contacts, of[:u], passive, count, whole)):
