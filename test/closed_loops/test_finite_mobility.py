@@ -215,6 +215,7 @@ def test_a_cusp_is_no_proof_of_rigidity():
     assert one_way < 1e-12 and other_way > 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("polynomials", "dimensions"), [
     ([{(1, 1): 1}], [[2], [1, 1], [1, 1], [1, 1]]),                                     # x y
     ([{(2, 0): 1, (0, 2): 1}], [[2], [], [], []]),                                      # x^2 + y^2
