@@ -19,6 +19,7 @@ from .grid_bounds import SPACING, Axis, cells_for, curvatures, swept
 
 SAMPLES = 4096          # random states of a search for large efforts
 BEST = 16               # of them are starts of the search
+MARGIN = 2.0 ** -44     # of magnitudes: rotation matrices of a model are orthogonal to rounding only
 NODES = 4096            # combinations of velocities, at most, that are tried in a state
 
 
@@ -199,8 +200,8 @@ def bounds(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLi
     -----
     The largest effort over a grid of positions, plus a bound of what it can be between the points, from Bernstein's
     inequality for trigonometric polynomials; velocities likewise; accelerations are at their ends. The bounds include
-    all rounding errors, for a model whose joints and frames have exactly 0 or 1 where their numbers are within 1e-15
-    of it. The robot's friction and external wrenches are not included. See docs/bounds.md.
+    all rounding errors. Numbers of joints and frames within 1e-15 of 0 or 1 count as these. The robot's friction and
+    external wrenches are not included. See docs/bounds.md.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"bounds takes a Robot, not the {type(robot).__name__} {checks.described(robot)}")
@@ -307,8 +308,8 @@ class _Effort:
                      zip(self.coefficients.variables, self.coefficients.degrees, strict=True)]
         largest = {name: max(abs(low), abs(high)) for name, (low, high) in inputs.items()}
         self.sizes = self.coefficients.sizes_and_errors(largest)
-        # Also the rounding errors of the sums of less than 100 coefficients times products of rates.
-        self.error = float(self.rates.largest @ (self.sizes[:, 1] + 256.0 * ROUNDING * self.sizes[:, 0])) * SPACING
+        # MARGIN also covers the sums of less than 100 coefficients times products of rates.
+        self.error = float(self.rates.largest @ (self.sizes[:, 1] + MARGIN * self.sizes[:, 0])) * SPACING
 
     def bounded(self, gap, most):
         """Return lower, upper, lowest and highest effort, the states of these, and the points."""
@@ -319,7 +320,7 @@ class _Effort:
         A = curvatures(self.coefficients, self.axes, self.rates.largest, self.sizes, loss)
         cells = cells_for(self.axes, [1] * len(self.axes), A, loss, most)
         grid = [axis.points(count) for axis, count in zip(self.axes, cells, strict=True)]
-        sides = [_Side(self.rates, sign, known, 0.04 * gap * scale)
+        sides = [_Side(self.rates, sign, known, 0.04 * gap * max(highest - lowest, 0.0))
                  for sign, known in ((-1.0, -lowest), (1.0, highest))]
         shape = (1,) * len(self.axes)
         for rows in swept(self.coefficients, self.axes, grid):

@@ -118,8 +118,8 @@ def curvatures(coefficients: Coefficients, axes: list[Axis], weights: np.ndarray
     cells, done = [4 * axis.degree if axis.is_angle else count for axis, count in zip(whole, least, strict=True)], 0.0
     cells = cells if points_of(whole, cells) <= COARSE else least
     if points_of(whole, cells) > MOST:
-        raise ValueError(f"it depends on {len(axes)} positions and numbers of payloads, which takes more than {MOST} "
-                         "points: fix some of them by equal lower and upper values")
+        raise ValueError(f"it depends on {len(axes)} variables, positions and numbers of payloads, which takes more "
+                         f"than {MOST} points: fix some of them by equal lower and upper values")
     while True:
         grid = [axis.points(count) for axis, count in zip(whole, cells, strict=True)]
         seen, level = _seen(coefficients, whole, cells, grid, weights, sizes)
