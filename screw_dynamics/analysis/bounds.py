@@ -89,7 +89,7 @@ class _Rates:
         return self._nodes[cells]
 
     @property
-    def coarse(self):
+    def grid(self):
         """The numbers of cells of the smallest grid of velocities."""
         return tuple(int(self.qd[0, j] < self.qd[1, j]) for j in self.joints)
 
@@ -109,40 +109,50 @@ class _Rates:
         still = self.relaxed(rows[first], sign, first)
         return np.concatenate([*best, np.zeros(0)]) + still, lost
 
-    def state(self, rows, sign):
+    def state(self, rows, sign, cells):
         """Return the velocities and accelerations of the largest sign times effort at nodes, for coefficients (r,)."""
         qd, qdd = self.qd.mean(axis=0), self.qdd.mean(axis=0)
         for x, k in zip(rows[1:self.first], self.columns, strict=True):
             qdd[k] = self.qdd[int(sign * x > 0.0), k]
         if self.pairs:
-            nodes, products = self.nodes(self.coarse)
+            nodes, products = self.nodes(cells)
             qd = nodes[np.argmax(sign * products @ rows[self.first:])]
         return qd, qdd
 
 
 class _Side:
-    """The largest of sign times an effort over points: `known` is attained, `bound` is not exceeded at the points."""
+    """The largest of sign times an effort over points: `known` is attained, at `best` if at one of these points, and
+    `bound` is not exceeded."""
 
     def __init__(self, rates, sign, known, slack):
         self.rates, self.sign, self.known, self.bound, self.slack = rates, sign, known, -math.inf, slack
+        self.best = None            # the number of a point in its chunk, the coefficients there, cells of velocities
 
     def add(self, rows, shape):
-        """Take the coefficients at points into account."""
-        relaxed = np.broadcast_to(self.rates.relaxed(rows, self.sign), shape)
-        if not self.rates.pairs:
-            self.known = max(self.known, float(relaxed.max()))
-            return
-        higher = relaxed > self.known + self.slack
-        if higher.any():
-            self._refine(np.array([np.broadcast_to(x, shape)[higher] for x in rows]))
+        """Take the coefficients at points into account. Return True if `best` is new, one of these points."""
+        before, self.best = self.known, None
+        relaxed = np.broadcast_to(self.rates.relaxed(rows, self.sign), shape).ravel()
+        higher = np.flatnonzero(relaxed > self.known + self.slack)
+        if len(higher):
+            found = np.array([np.broadcast_to(x, shape).ravel()[higher] for x in rows])
+            if self.rates.pairs:
+                self._refine(found, higher)
+            else:
+                self._improve(relaxed[higher], found, higher, ())
+        return self.known > before
 
-    def _refine(self, rows):
+    def _improve(self, value, rows, which, cells):
+        k = int(np.argmax(value))
+        if value[k] > self.known:
+            self.known, self.best = float(value[k]), (which[k], rows[:, k], cells)
+
+    def _refine(self, rows, which):
         """Grids of velocities for coefficients (r, m), finer for joints of which that is needed."""
-        rates, cells = self.rates, self.rates.coarse
+        rates, cells = self.rates, self.rates.grid
         while rows.shape[1]:
             value, lost = rates.at_nodes(rows, self.sign, cells)
             bound = value + lost.sum(axis=0)
-            self.known = max(self.known, float(value.max()))
+            self._improve(value, rows, which, cells)
             open_ = bound > self.known + self.slack
             finer = list(cells)
             for j in np.argsort(-lost[:, open_].max(axis=1, initial=0.0)):
@@ -152,7 +162,7 @@ class _Side:
             if tuple(finer) == cells:
                 self.bound = max(self.bound, float(bound[open_].max(initial=-math.inf)))
                 return
-            rows, cells = rows[:, open_], tuple(finer)
+            rows, which, cells = rows[:, open_], which[open_], tuple(finer)
 
     @property
     def largest(self):
@@ -322,10 +332,16 @@ class _Effort:
         grid = [axis.points(count) for axis, count in zip(self.axes, cells, strict=True)]
         sides = [_Side(self.rates, sign, known, 0.04 * gap * max(highest - lowest, 0.0))
                  for sign, known in ((-1.0, -lowest), (1.0, highest))]
-        shape = (1,) * len(self.axes)
-        for rows in swept(self.coefficients, self.axes, grid):
-            for side in sides:
-                side.add(rows, np.broadcast_shapes(shape, *(x.shape for x in rows)))
+        for points, rows in swept(self.coefficients, self.axes, grid):
+            shape = np.broadcast_shapes((1,) * len(self.axes), *(x.shape for x in points.values()))
+            for k, side in enumerate(sides):
+                if side.add(rows, shape):
+                    which, coefficients, velocities = side.best
+                    x = {variable.input: float(np.broadcast_to(y, shape).flat[which]) / (variable.rate or 1.0)
+                         for variable, y in points.items()}
+                    state = self._state(x, coefficients, side.sign, velocities)
+                    states[k] = max(states[k], state, key=lambda state, sign=side.sign: sign * self._effort(state))
+        lowest, highest = map(self._effort, states)
         between = sum(axis.spacing(count) ** 2 * x / 8.0 for axis, count, x in zip(self.axes, cells, A, strict=True))
         lower, upper = (side.sign * (side.largest + (between + self.error) * SPACING) for side in sides)
         return (lower - abs(lower) * ROUNDING, upper + abs(upper) * ROUNDING, lowest, highest, tuple(states),
@@ -341,7 +357,7 @@ class _Effort:
             points = {axis.variable: (axis.variable.rate or 1.0) * x[names.index(axis.variable.input)]
                       for axis in self.axes}
             rows = np.array([np.broadcast_to(row, x.shape[1]) for row in self.coefficients(points)])
-            value = self.rates.at_nodes(rows, sign, self.rates.coarse)[0] if self.rates.pairs else (
+            value = self.rates.at_nodes(rows, sign, self.rates.grid)[0] if self.rates.pairs else (
                 np.broadcast_to(self.rates.relaxed(rows, sign), x.shape[1]))
             best = np.argsort(-value)[:BEST]
             found, coefficients = x[:, best[0]], rows[:, best[0]]
@@ -349,13 +365,17 @@ class _Effort:
             near = x[:, np.tile(best, SAMPLES // BEST // 8)]
             near = np.clip(near + 0.3 * reach * rng.standard_normal(near.shape), low, high)
             x = np.concatenate([x[:, best], near], axis=1)
+        return self._state(dict(zip(names, map(float, found), strict=True)), coefficients, sign, self.rates.grid)
+
+    def _state(self, x, coefficients, sign, cells):
+        """Return the state of the largest sign times effort for these numbers of variables."""
         known = {name: 0.5 * (a + b) for name, (a, b) in self.inputs.items()} | {
-            name: float(value) for name, value in zip(names, found, strict=True)}
+            name: min(max(value, self.inputs[name][0]), self.inputs[name][1]) for name, value in x.items()}
         q = np.array([known[str(k)] for k in range(self.robot.n)])
         numbers = {link: np.array([known.get(x, x) for x in row]) for link, row in self.loads.items()}
         payload = {link: {"mass": x[0], "com": x[1:4], "inertia": x[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]]}
                    for link, x in numbers.items()}
-        return (q, *self.rates.state(coefficients, sign), payload)
+        return (q, *self.rates.state(coefficients, sign, cells), payload)
 
     def _effort(self, state):
         """Return the effort in a state, by the robot's inverse dynamics."""

@@ -172,9 +172,8 @@ def meshed(axes: list[Axis], grid: list[np.ndarray]) -> dict[Variable, np.ndarra
             for j, (axis, x) in enumerate(zip(axes, grid, strict=True))}
 
 
-def swept(coefficients: Coefficients, axes: list[Axis], grid: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the coefficients at all points of a grid, as many at once as CHUNK allows: arrays that broadcast, (r,
-    points...)."""
+def swept(coefficients: Coefficients, axes: list[Axis], grid: list[np.ndarray]) -> Iterator[tuple[dict, list]]:
+    """Yield all points of a grid and the coefficients there, as many at once as CHUNK allows, as `meshed` has them."""
     inner, points = len(axes), 1
     while inner and points * len(grid[inner - 1]) <= CHUNK:
         inner -= 1
@@ -186,4 +185,5 @@ def swept(coefficients: Coefficients, axes: list[Axis], grid: list[np.ndarray]) 
     mesh = meshed(axes, grid)
     ahead = coefficients.ahead({axis.variable: mesh[axis.variable] for axis in axes[inner:]})
     for chunk in itertools.product(*parts):
-        yield coefficients(meshed(axes, list(chunk)), ahead)
+        points = meshed(axes, list(chunk))
+        yield points, coefficients(points, ahead)
