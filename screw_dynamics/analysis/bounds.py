@@ -189,7 +189,7 @@ def bounds(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLi
     gap : float, optional
         The wanted `excess` of the bounds over the exact range.
     max_points : float, optional
-        Positions at which one effort is computed, at most.
+        Positions of the grid of one effort, at most, unless the box has more corners.
 
     Returns
     -------
@@ -199,7 +199,10 @@ def bounds(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLi
     Raises
     ------
     ValueError
-        If an argument is invalid. The message names the argument and the value.
+        If an argument is invalid, or an effort depends on too many variables. The message names the argument and the
+        value, or the joint.
+    TypeError
+        If robot is no Robot.
 
     Warns
     -----
@@ -306,7 +309,6 @@ class _Effort:
     def __init__(self, robot, efforts, i, inputs, boxes, loads):
         self.robot, self.i, self.inputs, self.boxes, self.loads = robot, i, inputs, boxes, loads
         fixed = {name: low for name, (low, high) in inputs.items() if low == high}
-
         moving, accelerated = boxes["qd"].any(axis=0), boxes["qdd"].any(axis=0)
         columns = [k for k in range(robot.n) if accelerated[k] and _acts(efforts.mass_matrix[i, k])]
         kept = [(pair, x) for pair, x in zip(efforts.pairs, efforts.christoffel[i], strict=True)

@@ -4,13 +4,13 @@ are trigonometric polynomials of angles and polynomials of displacements and pay
   tau_i = g_i(x) + sum_k M_ik(x) q_k'' + sum_(j >= k) c_ijk(x) q_j' q_k'
 
 The coefficients are traces of the package's recursions of the gravity torque and of the mass matrix, run on numbers
-that record their operations. c are Christoffel symbols of the derivative of that trace. In this form no variable of a
-product is in both of its factors more often than in the result, which keeps the degrees minimal: 1 for gravity, else 2.
+that record their operations. c are Christoffel symbols, from the derivatives of that trace. Both recursions add up
+inertias from the leaves, which keeps the degrees low: 1 for gravity, else 2.
 
 Rounding. u = 2^-53. Constants of the model are rational numbers until they meet a variable, and are then rounded once.
 NumPy's sine and cosine are assumed to err by less than 4 ulp (its tests allow 1). An operation on numbers of sizes a, b
-with errors e, f has an error below e + f + u (a + b) or e b + f a + e f + u a b, to which `errors` adds 1e-6 of itself
-for its own rounding."""
+with errors e, f has an error below e + f + u (a + b) or e b + f a + e f + u a b, to which `sizes_and_errors` adds 1e-6
+of itself for its own rounding."""
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -66,7 +66,7 @@ class Efforts:
         traced.links = [map_numbers(_Exact, link) for link in traced.links]
         traced.frames = [map_numbers(_Exact, frame) for frame in traced.frames]
         for name, row in loads.items():
-            traced._load(name.partition("_")[2], row)
+            traced.load(name.partition("_")[2], row)
         q = [trace.input(str(k)) for k in range(n)]
         self.trace, self.pairs = trace, [(j, k) for j in range(n) for k in range(j + 1)]
         self.gravity = traced.run(GRAVITY_TORQUE, q)
@@ -195,11 +195,12 @@ def _angles(operations, inputs):
     by_name, found = {step.names[0]: step for step in operations}, {}
     for step in operations:
         if step.symbol not in (INPUT, "sincos", "+", "-", "*"):
-            raise ValueError(f"bounds: an effort has the operation {step}: only polynomials of coordinates, their "
-                             "sines and cosines are supported")
+            raise ValueError(f"it takes {step.symbol} of positions; only +, -, *, sine and cosine are supported")
         if step.symbol == "sincos":
             angle = step.operands[0]
             product = by_name[angle].operands if by_name[angle].symbol == "*" else ("1.0", angle)
-            (name,), (rate,) = ([inputs[x] for x in product if x in inputs], [x for x in product if x not in inputs])
-            found[angle] = Variable(name, float(rate))
+            names, rates = [x for x in product if x in inputs], [x for x in product if not NAMED.fullmatch(x)]
+            if len(names) != 1 or len(rates) != 1:
+                raise ValueError("it has the sine of what is no multiple of a position, which is not supported")
+            found[angle] = Variable(inputs[names[0]], float(rates[0]))
     return found

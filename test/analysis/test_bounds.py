@@ -11,7 +11,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.gravity import GRAVITY_TORQUE
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS
 from screw_dynamics.algorithms.mass_matrix import MASS_MATRIX
-from screw_dynamics.analysis.bounds import MARGIN
+from screw_dynamics.analysis.bounds import MARGIN, _Effort
 from screw_dynamics.analysis.effort_polynomials import Coefficients, Efforts, Variable
 from screw_dynamics.analysis.grid_bounds import Axis, curvatures
 from screw_dynamics.c_code.tracing import TracedRobot
@@ -147,6 +147,20 @@ def test_random_trees(seed):
         warnings.simplefilter("ignore", sd.BoundsWarning)
         found = sd.bounds(robot, *boxes)
     encloses(found, robot.inverse_dynamics(*sampled(rng, boxes, 10 ** 5)), wide=1.6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_do_not_rest_on_the_search(seed, monkeypatch):
+    """Whose states are a corner of the box here: what is between few points of a grid is bounded, too."""
+    rng = np.random.default_rng(seed)
+    robot = sd.Robot(model_of(random_tree(rng, 3, of=("revolute", "revolute", "prismatic"))), rng.uniform(-9, 9, 3))
+    boxes = [box(*[x] * robot.n) for x in (2.5, 2.0, 4.0)]
+    monkeypatch.setattr(_Effort, "_searched", lambda self, sign: (*(low for low, _ in boxes), {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sd.BoundsWarning)
+        found = sd.bounds(robot, *boxes, max_points=40)
+    tau = robot.inverse_dynamics(*sampled(rng, boxes, 10 ** 5))
+    assert (found.lower <= tau.min(axis=0)).all() and (tau.max(axis=0) <= found.upper).all()
 
 
 def test_payload(rng):
