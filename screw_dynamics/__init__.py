@@ -34,7 +34,8 @@ _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "robot.closed_loops", "Elasti
               "on_gpu": "backends.gpu", "optimize_motion": "planning.optimal", "collocate_motion": "planning.optimal",
               "campaign": "recordings.campaigns", "view": "viewer.page", "identify": "analysis.identification.fit",
               "ControllerError": "rollout.controllers", "Transmission": "model.transmission",
-              "transmissions": "description.urdf.transmissions", "time_optimal": "planning.paths.fastest_motion"}
+              "transmissions": "description.urdf.transmissions", "time_optimal": "planning.paths.fastest_motion",
+              "bounds": "analysis.bounds", "BoundsWarning": "analysis.bounds"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",

@@ -16,6 +16,8 @@ from .analysis import estimation as estimation
 from .analysis import geometric_sensitivity as geometric_sensitivity
 from .analysis import identification as identification
 from .analysis import smooth_motion as smooth_motion
+from .analysis.bounds import BoundsWarning as BoundsWarning
+from .analysis.bounds import bounds as bounds
 from .analysis.elastic_joints import ElasticJoints as ElasticJoints
 from .analysis.identification.fit import identify as identify
 from .backends.gpu import on_gpu as on_gpu

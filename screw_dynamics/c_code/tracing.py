@@ -115,11 +115,11 @@ class TracedRobot:
         for name, x in arguments.items():
             kind, _, link = name.partition("_")
             if kind == "payload":
-                self._load(link, x)
+                self.load(link, x)
             elif kind == "external":
                 self._external[link] = Wrench(Vec3(*x[:3]), Vec3(*x[3:]))
 
-    def _load(self, link, x):
+    def load(self, link: str, x: Sequence) -> None:
         """Add a payload on a link: mass, com, and inertia xx xy yy xz yz zz about it."""
         slot, C = self.frames[self._frame_of[link]]
         xx, xy, yy, xz, yz, zz = x[4:]

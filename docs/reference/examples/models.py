@@ -80,3 +80,8 @@ wrist, = sd.transmissions(WRIST)                            # of a path, too
 wrist.joint_efforts([1.0, 0.5]), wrist.actuator_velocities([0.1, 0.0])          # by its matrix (actuators, joints)
 arm = sd.Robot.from_urdf("urdf/spherical_arm.urdf")
 arm.with_drives(wrist.drives({"left": sd.Drive(1e-4), "right": sd.Drive(1e-4)}))    # both rotors turn with both joints
+
+# %% bounds, BoundsWarning
+with warnings.catch_warnings():
+    warnings.simplefilter("error", sd.BoundsWarning)        # bounds wider than `gap` asks for raise
+    sd.bounds(robot, ([0.0, 0.0], [1.0, 0.5])).upper        # (n,) no effort at rest in this box is larger
