@@ -23,7 +23,7 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
     "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
+    "compiled.counting", "control", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 

@@ -1,6 +1,7 @@
 # What users import from the package, for mypy and editors: some of it is imported when it is first used.
 from . import campaigns as campaigns
 from . import closed_loops as closed_loops
+from . import control as control
 from . import forces as forces
 from . import logs as logs
 from . import optimal as optimal
