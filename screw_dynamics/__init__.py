@@ -32,7 +32,8 @@ _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "ElasticJoint
               "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal", "campaign": "campaigns",
               "view": "viewer.page", "identify": "analysis.identification.fit",
               "ControllerError": "simulation.controllers", "Transmission": "model.transmission",
-              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
+              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion",
+              "export_controller": "control.export"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",

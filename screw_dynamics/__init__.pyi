@@ -22,6 +22,7 @@ from .analysis.identification.fit import identify as identify
 from .campaigns import campaign as campaign
 from .closed_loops import ClosedLoopRobot as ClosedLoopRobot
 from .compiled import counting as counting
+from .control.export import export_controller as export_controller
 from .gpu import on_gpu as on_gpu
 from .mjcf import MjcfWarning as MjcfWarning
 from .mjcf import read_mjcf as read_mjcf

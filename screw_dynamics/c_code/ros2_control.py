@@ -4,7 +4,8 @@ The C code is a subfolder. A controller compensates gravity and holds a configur
 inverse_dynamics_solver implements that interface. The file templates are in templates/ros2_control."""
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from screw_dynamics import checks
@@ -48,14 +49,17 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
         raise ValueError(f"ros2_control needs the quantities {missing}, too")
 
 
-def package(export: Export, name: str) -> dict[str, str]:
-    """Return the files {path: text} of a package around an export, without the export's own files."""
+def package(export: Export, name: str, templates: Mapping[str, str] = FILES, folder: str = "ros2_control",
+            more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the files {path: text} of a package around an export, without the export's own files.
+
+    templates {path: file in templates/folder}; more {name: text}: what else the templates contain."""
     if export.name in (name, f"{name}_controller", f"{name}_solver"):
         raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
-             "PACKAGE": name.upper(), **_of_robot(export.robot)}
-    return {path.format(name): _without_long_lines(filled(f"ros2_control/{template}", parts))
-            for path, template in FILES.items()}
+             "PACKAGE": name.upper(), **_of_robot(export.robot), **more}
+    return {path.format(name): _without_long_lines(filled(f"{folder}/{template}", parts))
+            for path, template in templates.items()}
 
 
 def _of_robot(robot) -> dict[str, str]:

@@ -69,8 +69,8 @@ def parameter(default: float, description: str, unit: str = "", *, lower: float 
     return field(default=default, metadata={"parameter": row})
 
 
-def law(*, parameters: type | None = None, reference: tuple[str, ...] = (), state: Mapping[str, int | str] | None = None
-        ) -> Callable[[Callable], Law]:
+def law(*, parameters: type | None = None, reference: tuple[str, ...] = (),
+        state: Mapping[str, int | str] | None = None, link: str | None = None) -> Callable[[Callable], Law]:
     """Return a decorator that makes a function ``f(robot, t, q, qd, reference, state, parameters)`` a `Law`.
 
     Parameters
@@ -82,13 +82,15 @@ def law(*, parameters: type | None = None, reference: tuple[str, ...] = (), stat
     state : dict of str to int or str, optional
         Names of the state's arrays, which are 0 at the start, with their sizes: a number, or "joint" for one number for
         each joint.
+    link : str, optional
+        Link of the references pose and wrench.
 
     Returns
     -------
     callable
         The decorator.
     """
-    return lambda function: Law(function, parameters, tuple(reference), dict(state or {}))
+    return lambda function: Law(function, parameters, tuple(reference), dict(state or {}), link)
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,15 @@ class Law:
     parameters: type | None
     reference: tuple[str, ...]
     state: Mapping[str, int | str]
+    link: str | None = None
 
     def __post_init__(self):
         if not isinstance(self.function, FunctionType) or tuple(signature(self.function).parameters) != ARGUMENTS:
             raise ValueError(f"law {checks.described(self.function)} must be a function of {', '.join(ARGUMENTS)}")
         for name in self.reference:
             checks.one_of("reference", name, tuple(REFERENCES))
+        if not self.link and {POSE, WRENCH}.intersection(self.reference):
+            raise ValueError(f"law {self.name} has a reference of a link, and needs link=, the name of that link")
         for name, size in self.state.items():
             if size != JOINT and not (type(size) is int and size > 0) or name == "dt":
                 raise ValueError(f"state {name!r} has size {size!r}: it must be a number above 0, or {JOINT!r}, and "

@@ -96,7 +96,7 @@ def cartesian_impedance(link: str) -> Law:
     A spring and a damper pull the link to the reference `pose`. The spring of the orientation has the potential k / 2
     tr(1 - R^T R_d). Joint springs and dampers toward the reference `position` act in the null space, dynamically
     consistently: they do not accelerate the link (O. Khatib, IEEE J. Robotics and Automation 3(1), 1987)."""
-    @law(parameters=CartesianImpedance, reference=("pose", "position"))
+    @law(parameters=CartesianImpedance, reference=("pose", "position"), link=link)
     def cartesian_impedance(robot: Any, t: Any, q: Any, qd: Any, reference: Any, state: Any, parameters: Any) -> Any:
         J, T = robot.jacobian(q, link, "hybrid"), robot.forward_kinematics(q, link)
         twist = J @ qd
@@ -188,7 +188,7 @@ def admittance(link: str) -> Law:
     joints follow the reference motion plus the displacement x of mass x'' + damping x' + stiffness x = J^T wrench, by
     computed torque that compensates the wrench."""
     @law(parameters=Admittance, reference=("position", "velocity", "acceleration", "wrench"),
-         state={"displacement": "joint", "rate": "joint"})
+         state={"displacement": "joint", "rate": "joint"}, link=link)
     def admittance(robot: Any, t: Any, q: Any, qd: Any, reference: Any, state: Any, parameters: Any) -> Any:
         external = robot.jacobian(q, link).T @ reference.wrench
         x, v = state.displacement, state.rate
