@@ -146,11 +146,14 @@ def _declared(row, default):
     checked = [("fixed_size<>", len(default))] * array if array else []
     checked += [(check, bound) for check, bound in bounds if isfinite(bound)]
     return "\n".join([*lines, *(["    validation:"] if checked else []), *(
-        f"      {check}: [{bound}]" for check, bound in checked)])
+        f"      {check}: [{bound if check == 'fixed_size<>' else _value(bound)}]" for check, bound in checked)])
 
 
 def _value(x):
-    return f"[{', '.join(map(repr, x.tolist()))}]" if np.ndim(x) else repr(float(x))
+    """Return a number or numbers for YAML, which takes 1e-06 for a text, and 1.0e-06 for a number."""
+    if np.ndim(x):
+        return f"[{', '.join(map(_value, x))}]"
+    return re.sub(r"^(-?\d+)e", r"\1.0e", repr(float(x)))
 
 
 def _quoted(text):

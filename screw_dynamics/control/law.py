@@ -97,14 +97,28 @@ def law(*, parameters: type | None = None, reference: tuple[str, ...] = (),
 class Law:
     """A control law: efforts as a function of the robot, its state and references.
 
-    The function gets the robot, the time in s, q (n,), qd (n,), and the named tuples reference, state and parameters.
-    It returns the efforts (n,); a law with a state returns them and a tuple with the state of the next cycle, in which
-    state.dt is the time since the cycle before, in s. It has no other effect.
+    Parameters
+    ----------
+    function : callable
+        Function of the robot, the time in s, q (n,), qd (n,), and the named tuples reference, state and parameters. It
+        returns the efforts (n,), and with a state also a tuple of the state of the next cycle; ``state.dt`` is the time
+        since the cycle before, in s. It has no other effect.
+    parameters : type or None
+        Dataclass of the parameters.
+    reference : tuple of str
+        Names of the references.
+    state : dict of str to int or str
+        Sizes of the state's arrays.
+    link : str, optional
+        Link of the references pose and wrench.
 
+    Notes
+    -----
     The same function runs in plain Python, compiled in rollouts (`controller`), in the loop of a simulated or real
     robot (`loop`), and on the numbers from which C is printed (`export_controller`). It uses arithmetic on arrays and
-    numbers, the methods of the robot that controllers may call, loops over joints, and `where`, `sqrt`, `sincos` and
-    `absolute` of this package, each of one number, in place of branches."""
+    numbers, the methods of the robot that controllers may call, loops over joints, and ``where``, ``sqrt``, ``sincos``
+    and ``absolute`` of this package, each of one number, in place of branches.
+    """
 
     function: Callable
     parameters: type | None
@@ -275,9 +289,25 @@ class _Nothing:
 class Loop:
     """A running law: ``loop(t, q, qd)`` is a cycle and returns efforts (n,).
 
-    state: {name: array} before the next cycle. reference: {name: array}, or a function of the time that returns it.
-    Raises ValueError if the time of a cycle is not after that of the one before, so that an integrator with several
-    evaluations a step is refused, and if an effort is not finite."""
+    Parameters
+    ----------
+    law : Law
+        The law.
+    robot : Robot
+        Model of the robot.
+    period : float
+        Time between two cycles in s, of which the first one has the step ``state.dt``.
+    parameters : object or None
+        Instance of the dataclass of parameters; None for the defaults.
+    reference : dict or callable
+        {name: array}, or a function of the time that returns it. The attribute may be replaced.
+
+    Notes
+    -----
+    The attribute ``state`` is {name: array} before the next cycle. A cycle raises ValueError if its time is not after
+    that of the one before, so that an integrator with several evaluations a step is refused, and if an effort is not
+    finite.
+    """
 
     def __init__(self, law: Law, robot: Robot, period: float, parameters: Any, reference: Mapping | Callable):
         self.law, self.robot, self.period = law, robot, checks.positive("period", period)

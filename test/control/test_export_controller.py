@@ -124,6 +124,8 @@ def listener_of(text, package):
     kinds = {"double": "double", "double_array": "std::vector<double>", "string": "std::string"}
     members = []
     for name, row in yaml.safe_load(text)[package].items():
+        bounds = [bound for given in row.get("validation", {}).values() for bound in given]
+        assert all(isinstance(bound, (int, float)) for bound in bounds), name      # not 1e-06, a text in YAML
         default = str(row["default_value"]).replace("[", "{").replace("]", "}")
         members.append(f"{kinds[row['type']]} {name} = {'{}' if row['type'] == 'string' else default};")
     return (f"#pragma once\n#include <memory>\n#include <string>\n#include <vector>\nnamespace {package} {{\n"
