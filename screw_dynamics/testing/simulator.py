@@ -38,9 +38,8 @@ from screw_dynamics_interfaces.srv import (
     Step,
 )
 
-from .driver import Driver
+from .driver import Driver, LawNode
 from .errors import DeadlineError, LockstepError
-from .law_node import LawNode
 from .processes import Process
 from .recording import Recording
 

@@ -6,15 +6,15 @@ import ctypes
 import numpy as np
 import pytest
 import yaml
-from test_laws import with_integral
 
 import screw_dynamics as sd
 from screw_dynamics import control
 from screw_dynamics.c_code.recorded import inputs_of
-from screw_dynamics.control import law, parameter  # noqa: F401
+from screw_dynamics.control import law
 from screw_dynamics.control.traced import function_of
 from support import planar_arm
 from support.c_exports import STRICT, Built, run
+from support.laws import with_integral
 from support.real_robots import real_robot
 from support.ros_stand_ins import write_stand_ins
 

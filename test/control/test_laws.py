@@ -1,6 +1,4 @@
 """Control laws: each by the equation of its closed loop, and the same function wherever laws run."""
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -11,6 +9,7 @@ from screw_dynamics.control import law, parameter
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm
+from support.laws import Integral, with_integral
 from support.real_robots import real_robot
 
 PANDA, HAND = "panda_description/urdf/panda.urdf", "panda_hand"
@@ -146,22 +145,6 @@ def test_an_admittance_moves_as_its_masses_dampers_and_springs_do(planar):
 
 
 # ------------------------------------------------------------------------------------------------- where laws run
-@dataclass(frozen=True)
-class Integral:
-    """Parameters of a law with an integrator."""
-
-    gain: float = parameter(30.0, "stiffness", "N m/rad", lower=0.0, per_joint=True)
-    rate: float = parameter(5.0, "rate of the integrator", "1/s", lower=0.0, upper=100.0)
-
-
-@law(parameters=Integral, reference=("position",), state={"integral": "joint"})
-def with_integral(robot, t, q, qd, reference, state, parameters):
-    """A law with a state."""
-    e = reference.position - q
-    return (parameters.gain * (e + parameters.rate * state.integral) - 6.0 * qd,
-            (state.integral + state.dt * e,))
-
-
 def test_an_integrator_brings_a_robot_to_its_reference_against_gravity(planar):
     loop = with_integral.loop(planar, DT, Integral(rate=2.0, gain=[80.0, 40.0]), {"position": [0.3, -0.4]})
     t, q, qd = planar.rollout([0.0, 0.0], [0.0, 0.0], loop, dt=DT, steps=10000, every=10000)
