@@ -69,7 +69,7 @@ def export_controller(robot: Robot, law: Law, folder: str | os.PathLike, name: s
     """
     known_folder(folder)
     name = identifier(Path(folder).resolve().name) if name is None else name
-    known_package(robot, name, CPP, None, "double", {})
+    known_package(robot, name, CPP, None, "double", {}, "name")
     if not isinstance(law, Law):
         raise ValueError(f"law {checks.described(law)} must be a control.Law: a function decorated by control.law(...)")
     names = (law.name, *(row.name for row in law.rows), *law.state)

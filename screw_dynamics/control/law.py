@@ -311,8 +311,9 @@ class Loop:
 
     def __init__(self, law: Law, robot: Robot, period: float, parameters: Any, reference: Mapping | Callable):
         self.law, self.robot, self.period = law, robot, checks.positive("period", period)
-        self.reference = reference
-        self.parameters = parameters
+        self.reference, self.parameters = reference, parameters
+        if not callable(reference):
+            law.references(robot, reference)        # refused here, not in the first cycle
         self.reset()
 
     @property

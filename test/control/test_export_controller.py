@@ -264,7 +264,8 @@ def of_energy(robot, t, q, qd, reference, state, parameters):
 
 
 @pytest.mark.parametrize(("given", "name", "error", "says"), [
-    (control.gravity_compensation, "Arm", ValueError, "'Arm'"), (branching, "arm", ValueError, "must be a control.Law"),
+    (control.gravity_compensation, "Arm", ValueError, "name 'Arm'"),
+    (branching, "arm", ValueError, "must be a control.Law"),
     (law()(branching), "arm", TypeError, "where"), (law()(of_energy), "arm", AttributeError, "robot.potential_energy"),
     (law(state={"double": 1})(branching), "arm", ValueError, "'double'")])
 def test_what_cannot_be_exported_is_refused_by_name(tmp_path, given, name, error, says):

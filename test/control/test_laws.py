@@ -204,6 +204,8 @@ REST = {"position": [0.0, 0.0], "velocity": [0.0, 0.0]}
     (lambda robot: control.pd_with_gravity.controller(robot, None, {"position": [0.0, 0.0]}), "position, velocity"),
     (lambda robot: control.pd_with_gravity.controller(robot, None, REST | {"velocity": [0.0]}), "velocity has shape"),
     (lambda robot: control.pd_with_gravity.loop(robot, 0.0, None, REST), "period"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, {"velocity": [0.0, 0.0]}), "position, velocity"),
+    (lambda robot: law(reference=("pose",))(with_integral.function), "needs link="),
     (lambda robot: law()(lambda robot, t, q, qd: q), "must be a function of robot, t, q, qd, reference"),
     (lambda robot: law(reference=("speed",))(with_integral.function), "speed"),
     (lambda robot: law(state={"dt": 1})(with_integral.function), "dt"),
