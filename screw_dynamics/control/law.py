@@ -117,7 +117,8 @@ class Law:
     The same function runs in plain Python, compiled in rollouts (`controller`), in the loop of a simulated or real
     robot (`loop`), and on the numbers from which C is printed (`export_controller`). It uses arithmetic on arrays and
     numbers, the methods of the robot that controllers may call, loops over joints, and ``where``, ``sqrt``, ``sincos``
-    and ``absolute`` of this package, each of one number, in place of branches.
+    and ``absolute`` of this package, each of one number, in place of branches. Functions that it calls are decorated by
+    ``numba.njit``.
     """
 
     function: Callable

@@ -98,6 +98,7 @@ def cartesian_impedance(link: str) -> Law:
     consistently: they do not accelerate the link (O. Khatib, IEEE J. Robotics and Automation 3(1), 1987)."""
     @law(parameters=CartesianImpedance, reference=("pose", "position"), link=link)
     def cartesian_impedance(robot: Any, t: Any, q: Any, qd: Any, reference: Any, state: Any, parameters: Any) -> Any:
+        """A spring and a damper between a link and a pose, and joint springs in its null space."""
         J, T = robot.jacobian(q, link, "hybrid"), robot.forward_kinematics(q, link)
         twist = J @ qd
         torque = (parameters.rotational_stiffness * rotation_between(T, reference.pose)
@@ -190,6 +191,7 @@ def admittance(link: str) -> Law:
     @law(parameters=Admittance, reference=("position", "velocity", "acceleration", "wrench"),
          state={"displacement": "joint", "rate": "joint"}, link=link)
     def admittance(robot: Any, t: Any, q: Any, qd: Any, reference: Any, state: Any, parameters: Any) -> Any:
+        """Joints that yield to a measured wrench as masses, dampers and springs do."""
         external = robot.jacobian(q, link).T @ reference.wrench
         x, v = state.displacement, state.rate
         a = (external - parameters.damping * v - parameters.stiffness * x) / parameters.mass
