@@ -25,7 +25,7 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
     "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "compiled.counting",
-    "forces", "model.drive", "model.macro_joints", "papers.absolute_coordinates", "papers.formulations",
+    "control", "forces", "model.drive", "model.macro_joints", "papers.absolute_coordinates", "papers.formulations",
     "papers.lie_groups", "papers.symbolic", "planning.optimal", "planning.paths", "recordings.campaigns",
     "recordings.logs", "robot.closed_loops", "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
@@ -35,7 +35,7 @@ _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "robot.closed_loops", "Elasti
               "campaign": "recordings.campaigns", "view": "viewer.page", "identify": "analysis.identification.fit",
               "ControllerError": "rollout.controllers", "Transmission": "model.transmission",
               "transmissions": "description.urdf.transmissions", "time_optimal": "planning.paths.fastest_motion",
-              "bounds": "analysis.bounds", "BoundsWarning": "analysis.bounds"}
+              "bounds": "analysis.bounds", "BoundsWarning": "analysis.bounds", "export_controller": "control.export"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",

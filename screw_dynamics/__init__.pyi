@@ -1,6 +1,7 @@
 # What users import from the package, for mypy and editors: some of it is imported when it is first used.
 from . import campaigns as campaigns
 from . import closed_loops as closed_loops
+from . import control as control
 from . import forces as forces
 from . import logs as logs
 from . import optimal as optimal
@@ -22,6 +23,7 @@ from .analysis.elastic_joints import ElasticJoints as ElasticJoints
 from .analysis.identification.fit import identify as identify
 from .backends.gpu import on_gpu as on_gpu
 from .compiled import counting as counting
+from .control.export import export_controller as export_controller
 from .description.mjcf import MjcfWarning as MjcfWarning
 from .description.mjcf import read_mjcf as read_mjcf
 from .description.urdf import UrdfError as UrdfError

@@ -1,7 +1,7 @@
 """Export of a robot to a folder of C files: checks arguments, traces functions, prints and writes them."""
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ FILES = {"include/{0}/{0}.h": header, "include/{0}/{0}.hpp": wrapper, "src/{0}.c
          "test/self_test.c": self_test, "test/recorded.h": values_header, "test/benchmark.c": benchmark,
          "CMakeLists.txt": cmake, "{0}.pc.in": pkg_config, "README.md": readme}
 # Keywords of C++ that C does not have; names that compilers may define as macros; targets of CMake and libraries.
-_CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await "
+CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await "
                  "co_return co_yield compl concept consteval constexpr constinit const_cast decltype delete "
                  "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr "
                  "operator or or_eq private protected public reinterpret_cast requires static_assert static_cast std "
@@ -58,13 +58,24 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
     """Write the files of `texts` to a folder, which is created if missing, and return their paths.
 
     Raises FileExistsError if a file exists that is not of an export. ros2_control: package name for `package_texts`."""
+    known_folder(folder)
+    if name is None:        # the C package must not have the name of the ROS package around it
+        name = identifier(Path(folder).resolve().name) if ros2_control is None else f"{ros2_control}_dynamics"
+    arguments = name, quantities, links, precision, external, payload, gravity
+    return write_files(folder, texts(robot, *arguments) if ros2_control is None else
+                       package_texts(robot, ros2_control, *arguments))
+
+
+def known_folder(folder: Any) -> None:
+    """Raise ValueError if a folder is no path."""
     if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):     # "" would be the current folder
         raise ValueError(f"folder {checks.described(folder)} must be a path")
+
+
+def write_files(folder: str | os.PathLike, found: Mapping[str, str]) -> list[Path]:
+    """Write files {path: text} of an export to a folder, which is created if missing, and return their paths. Raises
+    FileExistsError if a file exists that is not of an export."""
     root = Path(folder)
-    if name is None:        # the C package must not have the name of the ROS package around it
-        name = identifier(root.resolve().name) if ros2_control is None else f"{ros2_control}_dynamics"
-    arguments = name, quantities, links, precision, external, payload, gravity
-    found = texts(robot, *arguments) if ros2_control is None else package_texts(robot, ros2_control, *arguments)
     for path in found:
         if (root / path).is_file() and not _is_ours((root / path).read_text(encoding="utf-8", errors="replace")):
             raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
@@ -81,7 +92,7 @@ def _is_ours(text):
 
 def texts(*arguments: Any) -> dict[str, str]:
     """Return the files of an export {path: text}, byte-identical in each run; arguments as for `prepared`."""
-    return _files(prepared(*arguments))
+    return files_of(prepared(*arguments))
 
 
 def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable[str] | None = None,
@@ -90,27 +101,27 @@ def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable
     """Return the files {path: text} of a ros2_control package with that name; those of `texts` are in a subfolder."""
     quantities = None if quantities is None else _several("quantities", quantities)
     external, payload = _several("external", external), _several("payload", payload)
-    known_package(robot, ros2_control, _CPP, quantities, precision,
+    known_package(robot, ros2_control, CPP, quantities, precision,
                   {"external": external, "payload": payload, "gravity": gravity})
     export = prepared(robot, name, quantities, links, precision, external, payload, gravity)
-    return package(export, ros2_control) | {f"{name}/{path}": text for path, text in _files(export).items()}
+    return package(export, ros2_control) | {f"{name}/{path}": text for path, text in files_of(export).items()}
 
 
-def _files(export: Export) -> dict[str, str]:
+def files_of(export: Export) -> dict[str, str]:
     """Return the files of an export without a package."""
     return {path.format(export.name): text(export) for path, text in FILES.items()}
 
 
 def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
-             external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True
-             ) -> Export:
+             external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True,
+             more: Sequence[Function] = ()) -> Export:
     """Return the Export for the arguments of Robot.export_c.
 
-    loops: True to print loops over bodies if straight-line code is too long. Raises ValueError for quantities, links or
-    names that cannot be exported."""
+    loops: True to print loops over bodies if straight-line code is too long. more: other functions. Raises ValueError
+    for quantities, links or names that cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
-    if not fit or name in KEYWORDS | _CPP:
+    if not fit or name in KEYWORDS | CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
                          "digits and _, and no word of these languages")
     if name in _FUNCTIONS:
@@ -124,7 +135,7 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
     options = Options(_links(robot, links), _names(robot, "external", external), _names(robot, "payload", payload),
                       checks.flag("gravity", gravity))
     wanted = DEFAULT if quantities is None else _several("quantities", quantities)
-    functions = functions_of(robot.model, wanted, options)
+    functions = [*more, *functions_of(robot.model, wanted, options)]
     if not functions:
         raise ValueError(f"quantities {wanted}: there is nothing to export" + (
             ", as no links are named" if set(wanted) & set(OF_LINKS) else ""))

@@ -1,4 +1,5 @@
 """Descriptions of exported functions: their fixed-size arrays and the algorithms that compute them."""
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +10,14 @@ from .tracing import Way
 
 
 class Array(NamedTuple):
-    """An argument or result: its name, shape (() for a number), and its meaning with units."""
+    """An argument or result: its name, shape (() for a number), and its meaning with units.
+
+    draw(rng): values of an argument for the recorded test, None for the usual ones."""
 
     name: str
     shape: tuple[int, ...]
     meaning: str
+    draw: Callable[[np.random.Generator], np.ndarray] | None = None
 
     @property
     def size(self) -> int:

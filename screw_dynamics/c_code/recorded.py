@@ -39,6 +39,8 @@ def inputs_of(robot: Any, function: Function, scalar: str) -> Iterator[list[np.n
 
 def _input(robot, x: Array, rng, state, scalar) -> np.ndarray:
     kind = x.name.partition("_")[0]
+    if x.draw is not None:
+        return np.ravel(x.draw(rng)).reshape(x.shape)
     if x.name == "q":
         return _configuration(robot, rng, state, scalar)
     if x.name == "dt":

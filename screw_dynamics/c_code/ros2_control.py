@@ -4,7 +4,8 @@ The C code is a subfolder. A controller compensates gravity and holds a configur
 inverse_dynamics_solver implements that interface. The file templates are in templates/ros2_control."""
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from screw_dynamics.utils import checks
@@ -20,20 +21,20 @@ FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README
          "config/controllers.yaml": "controllers.yaml", "include/{0}/law.hpp": "law.hpp",
          "src/controller.cpp": "controller.cpp", "src/solver.cpp": "solver.cpp"}
 # The build package, and the namespaces of included headers.
-_TAKEN = frozenset("ament_cmake controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp "
-                   "rclcpp_lifecycle std".split())
+_TAKEN = frozenset("ament_cmake controller_interface generate_parameter_library hardware_interface "
+                   "inverse_dynamics_solver pluginlib rclcpp rclcpp_lifecycle std".split())
 
 
 def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Sequence[str] | None, precision: str,
-                  at_run_time: dict[str, Any]) -> None:
+                  at_run_time: dict[str, Any], argument: str = "ros2_control") -> None:
     """Raise ValueError if no ros2_control package can be created: for its name, the robot's joints, or other options.
 
-    taken: words that cannot be namespaces."""
+    taken: words that cannot be namespaces. argument: the name of the argument that is the name."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) < 2:
-        raise ValueError(f"ros2_control {checks.described(name)} must be the name of a package of ROS: a lower-case "
+        raise ValueError(f"{argument} {checks.described(name)} must be the name of a package of ROS: a lower-case "
                          "letter, then such letters, digits and single _")
     if name in _TAKEN | KEYWORDS | frozenset(taken):
-        raise ValueError(f"ros2_control {name!r} is a word of C++ or the name of a package that is used: take another")
+        raise ValueError(f"{argument} {name!r} is a word of C++ or the name of a package that is used: take another")
     for joint in robot.joint_names:
         v = robot.v_slices[joint]
         if v.stop - v.start != 1:
@@ -48,14 +49,17 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
         raise ValueError(f"ros2_control needs the quantities {missing}, too")
 
 
-def package(export: Export, name: str) -> dict[str, str]:
-    """Return the files {path: text} of a package around an export, without the export's own files."""
+def package(export: Export, name: str, templates: Mapping[str, str] = FILES, folder: str = "ros2_control",
+            more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the files {path: text} of a package around an export, without the export's own files.
+
+    templates {path: file in templates/folder}; more {name: text}: what else the templates contain."""
     if export.name in (name, f"{name}_controller", f"{name}_solver"):
         raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
-             "PACKAGE": name.upper(), **_of_robot(export.robot)}
-    return {path.format(name): _without_long_lines(filled(f"ros2_control/{template}", parts))
-            for path, template in FILES.items()}
+             "PACKAGE": name.upper(), **_of_robot(export.robot), **more}
+    return {path.format(name): _without_long_lines(filled(f"{folder}/{template}", parts))
+            for path, template in templates.items()}
 
 
 def _of_robot(robot) -> dict[str, str]:

@@ -27,6 +27,35 @@ from screw_dynamics.screws.vectors import Symmetric3, Vec3
 DOWN = (0.0, 0.0, -9.81)        # if gravity is an argument: the world frame of links then has the axes of the root
 
 
+class Number(Traced):
+    """A number of a trace that operates on arrays elementwise, as those of laws do."""
+
+    __slots__ = ()
+
+    def __add__(self, other):
+        return NotImplemented if isinstance(other, np.ndarray) else super().__add__(other)
+
+    def __sub__(self, other):
+        return NotImplemented if isinstance(other, np.ndarray) else super().__sub__(other)
+
+    def __mul__(self, other):
+        return NotImplemented if isinstance(other, np.ndarray) else super().__mul__(other)
+
+    def __truediv__(self, other):
+        return NotImplemented if isinstance(other, np.ndarray) else super().__truediv__(other)
+
+    def __neg__(self):
+        return Number(self.trace, self.name, -self.sign)
+
+
+class NumberTrace(Trace):
+    """A trace of Numbers."""
+
+    def numbers(self, symbol: str, *operands: str, count: int = 2) -> tuple[Traced, ...]:
+        """Return the results of an operation."""
+        return tuple(Number(self, x.name, x.sign) for x in super().numbers(symbol, *operands, count=count))
+
+
 class Notes:
     """Notes on a running algorithm.
 
@@ -221,7 +250,7 @@ def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], tex
 
 def _straight(name, way, inputs, texts, robot, longest):
     """Return the Straight code of one way."""
-    trace = Trace(NEEDLESS * longest)
+    trace = NumberTrace(NEEDLESS * longest)
     arguments = {}
     for argument, shape in inputs.items():
         text, x = texts[argument], np.empty(shape, dtype=object)

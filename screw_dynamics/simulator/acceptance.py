@@ -40,12 +40,20 @@ def check_drives(robot: Robot) -> None:
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
     """Raise ValueError if the integrator does not support the robot's closed loops or a given force, a force does not
-    fit the robot, or a setting is not available in a scene."""
+    fit the robot, its drives cannot compensate gravity as they should, or a setting is not available in a scene."""
     total = robot._rollouts.step_forces(forces, settings.joint_friction)
     check_elements(settings.integrator, total.elements if total else ())
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
     if loops and settings.integrator not in known:
         raise ValueError(f"integrator is {settings.integrator}, must be one of {', '.join(known)} for a robot with "
                          "closed loops")
+    if "gravity" in settings.drives_compensate:
+        if loops:
+            raise ValueError("drives_compensate has gravity, whose efforts motors share in closed loops: it must be "
+                             "empty for a robot with these")
+        for joint, motors in robot.model.motors.items():
+            if robot.model.drives[joint].coupling or len(motors) > 1:
+                raise ValueError(f"drives_compensate has gravity, but joint {joint!r} has a spring that several joints "
+                                 "or motors turn, which share its weight in more than one way: it must be empty")
     if settings.energy_balance and in_scene:
         raise ValueError("energy_balance is of a robot alone: it must be false in a scene")

@@ -3,6 +3,7 @@
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -32,11 +33,14 @@ class Actuators:
     Servos and brakes compensate wrenches on links, friction, the force elements `forces`, and contact forces. A
     weakened servo applies a fraction of its effort, which nothing compensates. t: simulated time, s.
 
+    described: the robot without payloads, whose weight motors add to effort commands if the drives say so; a motor
+    behind a spring adds that of its joint's link.
+
     contact_model: the robot and its environment; q, qd and past states then include the free bodies. None for a robot
     without a scene. Efforts, accelerations and all other arrays (n,) are those of the robot alone."""
 
-    def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
-        self._limits, self._settings, self.forces = limits, settings, forces
+    def __init__(self, described: Robot, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
+        self._described, self._limits, self._settings, self.forces = described, limits, settings, forces
         self._moving: Moving | None = None
         self._measuring: Moving | None = None
         self._loops: ClosedLoopRobot | None = None
@@ -118,10 +122,22 @@ class Actuators:
         if contact_model is not None:
             table, reference = with_bodies(table, contact_model), _padded(reference, len(qd))
             more, clipped = clipped, np.zeros(len(qd), dtype=np.int64)
-        made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
+        added = None if drives.weight is None else partial(self._weight, robot, drives)
+        made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past,
+                                    added)
         if contact_model is not None:
             more += clipped[:robot.n]
         return made, tau[:robot.n], failing
+
+    def _weight(self, robot, drives, q):
+        """Return the efforts (n,) by which motors under effort commands carry the described robot at q."""
+        if not np.array_equal(self._described.gravity, robot.gravity):
+            self._described = self._described.with_gravity(robot.gravity)
+        model, weight = robot.model, self._described.gravity_torque(q[:robot.nq])
+        for joint, (motor, *_) in model.motors.items():
+            weight[model.v_slices[motor].start] += weight[model.v_slices[joint].start]
+        strength = 1.0 if drives.strength is None else drives.strength
+        return np.where(drives.weight & (drives.kind == Drive.EFFORT), strength * weight, 0.0)
 
     def _moved_by(self, robot, contact_model):
         """Return the stepper of a robot."""

@@ -31,7 +31,8 @@ class Drives(NamedTuple):
     """The drive of each joint until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
 
     strength (n,): fraction of its effort that each motor or servo applies; the values of effort commands include it.
-    limit (n,): largest efforts, in addition to the limits of the robot. start, pace (n,): set points of position servos
+    limit (n,): largest efforts, in addition to the limits of the robot. weight (n,): mask of the motors that carry the
+    robot's weight in addition to an effort command. start, pace (n,): set points of position servos
     before the step `first`, and their largest changes per step, as a position drive limits its velocity."""
 
     kind: np.ndarray
@@ -40,6 +41,7 @@ class Drives(NamedTuple):
     until: int
     strength: np.ndarray | None = None      # None: 1
     limit: np.ndarray | None = None         # None: only the limits of the robot
+    weight: np.ndarray | None = None        # None: none of them
     first: int = 0
     start: np.ndarray | None = None         # None: the set points are the values
     pace: np.ndarray | None = None
@@ -97,6 +99,7 @@ class Commands:
         self._limits, self._on_timeout = limits, settings.on_timeout
         self._timeout = settings.steps(settings.command_timeout)
         self._hold = settings.hold_until_first_command
+        self._carries = "gravity" in settings.drives_compensate
         self._kind = np.full(len(modes), UNCOMMANDED)
         self.clear(np.zeros(len(modes)))
         self.set_modes(modes, self._value)
@@ -160,5 +163,6 @@ class Commands:
             kind[uncommanded & ~(self.passive & started)] = Drive.LOCKED
         value = np.where(fresh | (self._kind == Drive.POSITION), self._value, 0.0)
         clipped = np.clip(value, self._lower, self._upper)
-        return Drives(
-            kind, clipped, (clipped != value) & (kind == self._kind), int(self._deadline[fresh].min(initial=NEVER)))
+        weight = ~self.passive & (np.arange(len(kind)) >= self._base) if self._carries else None
+        return Drives(kind, clipped, (clipped != value) & (kind == self._kind),
+                      int(self._deadline[fresh].min(initial=NEVER)), weight=weight)

@@ -79,7 +79,7 @@ class Motion:
                 self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
             self.steps += steps
         elif ((efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints
-              and not np.isfinite(self.limits.torque_speed).any() and not self.heat):
+              and self._drives.weight is None and not np.isfinite(self.limits.torque_speed).any() and not self.heat):
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts depend on the state and are updated each step, as in a digital controller

@@ -1,6 +1,6 @@
 """The driven motion of a simulated robot, with storage for its contacts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.rollout.driven import Driven
+from screw_dynamics.rollout.driven_joints import ADDED
 from screw_dynamics.scene import Contacts
 
 from .environment import ContactModel
@@ -34,9 +35,13 @@ class Moving:
         self.driven = self._make()
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
-            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Make steps like `Driven.run`, with the same results."""
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray,
+            added: Callable[[np.ndarray], np.ndarray] | None = None) -> tuple[int, np.ndarray, np.ndarray]:
+        """Make steps like `Driven.run`, with the same results. added(q): efforts (k,) of the first k joints at the
+        start of a step, which motors add to the reference; None for none."""
         given = (table, wrenches, reference, steps, t, h, q, qd, clipped, past)
+        if added is not None:
+            return self._one_by_one(*given, added)
         if self.contact_model is None:
             return self.driven.run(*given)
         begin = q.copy(), qd.copy(), clipped.copy()
@@ -52,12 +57,15 @@ class Moving:
                 return (0, tau, failing) if steps == 1 else self._one_by_one(*given)
             self._rebuild()
 
-    def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past):
-        """Make steps one by one until one fails."""
-        made, unsolved = 0, 0.0
-        for k in range(steps):
+    def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past, added=None):
+        """Make steps one by one until one fails; none: only the efforts."""
+        made, unsolved, each = 0, 0.0, min(steps, 1)
+        for k in range(max(steps, 1)):
             row = reference[k:k + 1] if len(reference) > 1 else reference
-            one, tau, failing = self.run(table, wrenches, row, 1, t + k * h, h, q, qd, clipped, past[k:k + 1])
+            if added is not None:
+                more, row = added(q), row.copy()
+                row[0, ADDED, :len(more)] += more
+            one, tau, failing = self.run(table, wrenches, row, each, t + k * h, h, q, qd, clipped, past[k:k + 1])
             made, unsolved = made + one, max(unsolved, self.unsolved)
             if not one:
                 break

@@ -25,8 +25,10 @@ class Setting(NamedTuple):
 
     def check(self, value: Any) -> None:
         """Raise ValueError that names setting and value if a value is out of range; numbers must be finite."""
-        if self.choices and value not in self.choices:
-            raise ValueError(f"{self.name} is '{value}', must be one of {', '.join(self.choices)}")
+        chosen = [x for x in value if x] if isinstance(value, (tuple, list)) else [value]   # an array may be [""]
+        for x in chosen if self.choices else ():
+            if x not in self.choices:
+                raise ValueError(f"{self.name} is '{x}', must be one of {', '.join(self.choices)}")
         if self.length is not None and len(value) != self.length:
             raise ValueError(f"{self.name} has {len(value)} values, must have {self.length}")
         for x in value if isinstance(value, (tuple, list)) else (value,):

@@ -11,6 +11,7 @@ from .setting import setting as _setting
 COMMAND_MODES = ("effort", "velocity", "position")
 JOINT_MODES = (*COMMAND_MODES, "passive")       # modes of single joints; a passive one has no motor and no brake
 ON_TIMEOUT = ("zero", "hold", "gravity_compensation")
+COMPENSATED = ("gravity",)
 SECOND = 1e9   # nanoseconds
 
 
@@ -28,6 +29,9 @@ class Settings(SensorSettings):
     on_timeout: str = _setting(
         "zero", "what drives a joint whose command is stale: zero effort, zero velocity or still the last position; "
         "its brake; or its gravity torque", choices=ON_TIMEOUT)
+    drives_compensate: tuple[str, ...] = _setting(
+        (), "what drives in the mode effort add to commanded efforts, as on robots that stand still under efforts of "
+        "0: the gravity torque of the description, without payloads", choices=COMPENSATED)
     hold_until_first_command: bool = _setting(
         True, "brakes hold each joint until its first command, and again after a reset")
     enforce_limits: bool = _setting(

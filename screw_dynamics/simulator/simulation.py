@@ -94,7 +94,7 @@ class Simulation(Motion, Objects, Measurements):
         check_inertia(robot, self.initial_state, self.names)
         self.forces = elements_of(forces)
         check_settings(robot, self.settings, scene is not None, self.forces)
-        self._actuators = Actuators(self.limits, self.settings, self.forces)
+        self._actuators = Actuators(robot, self.limits, self.settings, self.forces)
         modes_given = modes_of(robot.model, self.settings.command_mode, modes or {})
         self._commands = Commands(self.settings, self.limits, modes_given, self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)

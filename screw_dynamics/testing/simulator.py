@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from screw_dynamics.control import Loop
 from screw_dynamics.description.urdf.file import text_of
 from screw_dynamics.robot import Robot
 from screw_dynamics.ros.node import messages
@@ -36,7 +38,7 @@ from screw_dynamics_interfaces.srv import (
     Step,
 )
 
-from .driver import Driver
+from .driver import Driver, LawNode
 from .errors import DeadlineError, LockstepError
 from .processes import Process
 from .recording import Recording
@@ -52,9 +54,9 @@ class RobotSimulator:
     ----------
     urdf : str or Path
         Path of a URDF or xacro file, or XML text.
-    controllers : str, rclpy Node, or sequence of these, optional
+    controllers : str, rclpy Node, Loop, or sequence of these, optional
         Command lines of nodes, which run with simulated time in the same namespace, or rclpy nodes of the test, which
-        are spun while time advances.
+        are spun while time advances. A `screw_dynamics.control.Loop` is a node that answers each state.
     period : float, optional
         Simulated time between two states, in s.
     trigger : {"joint_states", "clock"}, optional
@@ -108,7 +110,7 @@ class RobotSimulator:
         patience: float = 60.0, folder: Path | None = None, xacro_args: Mapping[str, str] | None = None,
         tolerate: Sequence[str] = (), scene: str | Path = "", ground: bool = False,
     ):
-        controllers = [controllers] if isinstance(controllers, (str, Node)) else controllers
+        controllers = [controllers] if isinstance(controllers, (str, Node, Loop)) else controllers
         given = dict(parameters or {})
         if scene:
             given["scene"] = os.path.abspath(scene) if isinstance(scene, Path) or "\n" not in scene else scene
@@ -124,8 +126,13 @@ class RobotSimulator:
         self.folder = Path(tempfile.mkdtemp(prefix="robot_simulator_") if folder is None else folder)
         self.recording = Recording()
         self.processes: list[Process] = []
-        self._commands = [controller for controller in controllers if not isinstance(controller, Node)]
+        self._commands = [controller for controller in controllers if not isinstance(controller, (Node, Loop))]
         self._nodes = [controller for controller in controllers if isinstance(controller, Node)]
+        self._loops = [controller for controller in controllers if isinstance(controller, Loop)]
+        for loop in self._loops:
+            if missing := sorted(set(loop.robot.joint_names) - set(self.robot.joint_names)):
+                raise ValueError(f"controllers: law {loop.law.name} has the joints {', '.join(missing)}, which the "
+                                 f"robot does not have; it has {', '.join(self.robot.joint_names)}")
         self._answers = self.recording.answers = len(controllers) if answers is None else answers
         self._awaits, self._topics = dict(awaits or {}), {**around, **(record or {}), **(awaits or {})}
         self._trigger, self._patience, self._keeps_clock = trigger, patience, keeps_clock
@@ -137,6 +144,7 @@ class RobotSimulator:
             "tolerate": [*check_kinds("tolerate", tolerate)] or [""],
             **{f"initial_positions.{joint}": float(q) for joint, q in (initial_positions or {}).items()}, **given}
         self._driver: Driver | None = None
+        self._law_nodes: list[Node] = []
         self._expected = {"states": 0, "commands": 0}
         self._settled = False
 
@@ -151,7 +159,8 @@ class RobotSimulator:
         """
         try:
             self._start_processes()
-            self._driver = Driver(self.namespace, self._nodes, self._check, self._patience)
+            nodes = chain(self._nodes, map(self._law_node, self._loops))     # made when ROS is initialized
+            self._driver = Driver(self.namespace, nodes, self._check, self._patience)
             self._load()
             self._connect()
         except BaseException:
@@ -165,6 +174,8 @@ class RobotSimulator:
             process.interrupt()
         for process in self.processes:
             process.end()
+        while self._law_nodes:
+            self._law_nodes.pop().destroy_node()
         if self._driver is not None:
             self._driver.close()
             self._driver = None
@@ -176,6 +187,10 @@ class RobotSimulator:
         # A fixture is torn down by pytest, and does not receive the error of the test.
         if self._temporary and error is None and "PYTEST_CURRENT_TEST" not in os.environ:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _law_node(self, loop: Loop) -> Node:
+        self._law_nodes.append(LawNode(loop, self.namespace))
+        return self._law_nodes[-1]
 
     def _start_processes(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
 import screw_dynamics as sd
+from screw_dynamics import control
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator
@@ -295,3 +296,27 @@ def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):
 
 def test_rclpy_is_left_as_it_was(ros):
     assert rclpy.ok()
+
+
+# ------------------------------------------------------------------------------------------------- control laws
+def test_a_law_answers_the_states_as_in_a_simulation_without_ros(ros_domain, ros, tmp_path):
+    robot, reference = sd.Robot.from_urdf(arm.urdf()), {"position": [0.3, -0.4], "velocity": [0.0, 0.0]}
+    loops = [control.collision_reaction.loop(robot, 0.01, None, reference) for _ in range(2)]
+    twin = Simulation(robot, Settings(), START)
+    with RobotSimulator(arm.urdf(), loops[0], initial_positions=START, folder=tmp_path, namespace="law",
+                        keeps_clock=False) as simulator:
+        for _ in range(2):
+            recording = simulator.advance(0.3)
+            for k, t in enumerate(recording.time):
+                same_state(recording, k, twin)
+                twin.command(loops[1](t, twin.q, twin.qd))
+                twin.advance(10)
+            simulator.reset()                       # and the law with it
+            twin.reset()
+            loops[1].reset()
+
+
+def test_a_law_for_other_joints_is_refused_before_anything_starts():
+    loop = control.gravity_compensation.loop(sd.Robot.from_urdf(arm.urdf(elbow="knee")), 0.01)
+    with pytest.raises(ValueError, match="law gravity_compensation has the joints knee"):
+        RobotSimulator(arm.urdf(), loop)

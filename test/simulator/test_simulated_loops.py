@@ -198,6 +198,11 @@ def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_other
     assert default_modes(without_limits, "effort") == dict.fromkeys("ABC", "effort")
 
 
+def test_drives_that_carry_gravity_are_refused(loops):
+    with pytest.raises(ValueError, match="drives_compensate has gravity"):
+        simulate(loops, drives_compensate=("gravity",))
+
+
 def test_an_integrator_for_trees_alone_is_refused(loops):
     with pytest.raises(ValueError, match="integrator is variational, must be one of semi_implicit_euler, rk4, "):
         simulate(loops, integrator="variational")

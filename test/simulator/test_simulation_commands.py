@@ -1,4 +1,6 @@
 """What commands do to the simulation: efforts, servos, timeouts and limits."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,58 @@ def test_gravity_compensation_on_timeout_keeps_a_resting_arm_at_rest(robot):
     simulation.advance(5000)
     assert np.allclose(simulation.q, (0.4, 0.0), atol=1e-9)
     assert np.allclose(simulation.joint_state().effort[:2], arm.gravity((0.4, 0.0)), atol=1e-6)
+
+
+CARRIED = {"drives_compensate": ("gravity",), "command_timeout": 0.0}
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_drives_that_carry_gravity_move_the_arm_as_without_gravity(robot, integrator):
+    simulation = commanded(robot, [0.5, -0.2], 500, {"shoulder": 0.4}, integrator=integrator, **CARRIED)
+    free = commanded(robot.with_gravity((0.0, 0.0, 0.0)), [0.5, -0.2], 500, {"shoulder": 0.4}, integrator=integrator)
+    np.testing.assert_allclose(simulation.q, free.q, atol=1e-12 if integrator == "semi_implicit_euler" else 2e-3)
+    effort = np.array([0.5, -0.2]) + arm.gravity(simulation.q)
+    np.testing.assert_allclose(simulation.joint_state().effort[:2], effort, atol=1e-9)      # as such drives report
+
+
+@pytest.mark.parametrize("hold", [True, False])
+def test_drives_that_carry_gravity_hold_a_resting_arm_without_effort(robot, hold):
+    simulation = simulate(robot, {"shoulder": 0.4}, hold_until_first_command=hold, **CARRIED)
+    simulation.command(np.zeros(2))
+    simulation.advance(2000)
+    np.testing.assert_allclose(simulation.q, (0.4, 0.0), atol=1e-9)
+    simulation.carry(robot.with_payload("forearm", 0.5, (0.3, 0.0, 0.0)), lambda robot: robot)
+    simulation.advance(100)                                 # the drives do not know of the payload
+    assert (np.abs(simulation.qd) > 0.05).all()
+
+
+def test_a_weak_drive_carries_its_part_and_a_passive_joint_nothing(robot):
+    simulation = simulate(robot, {"shoulder": 0.4}, **CARRIED)
+    simulation.command(np.zeros(2))
+    simulation.inject("joint_weak", "shoulder", 0.25)
+    np.testing.assert_allclose(simulation.joint_state().effort[:2], np.array([0.25, 1.0]) * arm.gravity((0.4, 0.0)))
+    simulation.set_modes({"elbow": "passive"})
+    np.testing.assert_allclose(simulation.joint_state().effort[:2], np.array([0.25, 0.0]) * arm.gravity((0.4, 0.0)))
+
+
+def test_the_weight_that_drives_carry_counts_for_the_effort_limits(robot):
+    limit = arm.gravity((0.0, 0.0))[1] * 0.5
+    weak = sd.Robot(replace(robot.model, effort_limit=np.array([np.inf, limit])), robot.gravity)
+    simulation = commanded(weak, np.zeros(2), 1, **CARRIED)
+    assert simulation.joint_state().effort[1] == pytest.approx(limit) and simulation.saturated.tolist() == [0, 1]
+
+
+def test_motors_behind_springs_carry_the_links(robot):
+    elastic = robot.with_drives({"elbow": sd.Drive(rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=2.0)})
+    simulation = simulate(elastic, {"shoulder": 0.4}, **CARRIED)
+    simulation.command(np.zeros(elastic.n))
+    start = simulation.q
+    simulation.advance(1000)
+    np.testing.assert_allclose(simulation.q, start, atol=1e-6)
+    shared = robot.with_drives({"elbow": sd.Drive(rotor_inertia=1e-4, ratio=50.0, stiffness=200.0,
+                                                  coupling={"shoulder": 0.5})})
+    with pytest.raises(ValueError, match="drives_compensate has gravity, but joint 'elbow'"):
+        simulate(shared, **CARRIED)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,11 @@ CONTROLLER = """
 #include <string>
 #include <vector>
 inline char told[1000];     // what was logged last
-#define RCLCPP_ERROR(logger, ...) std::snprintf(told, sizeof told, __VA_ARGS__)
-namespace rclcpp { struct Time {}; struct Duration {}; }
+#define RCLCPP_ERROR(logger, ...) ((void)(logger), std::snprintf(told, sizeof told, __VA_ARGS__))
+namespace rclcpp {
+struct Time {};
+struct Duration { double s = 0.0; double seconds() const { return s; } };
+}
 namespace rclcpp_lifecycle { struct State {}; }
 namespace hardware_interface {
 constexpr char HW_IF_POSITION[] = "position", HW_IF_VELOCITY[] = "velocity", HW_IF_EFFORT[] = "effort";
@@ -29,6 +32,16 @@ struct LoanedCommandInterface {
     }
     return value;
   }
+};
+class CommandInterface {
+ public:
+  using SharedPtr = std::shared_ptr<CommandInterface>;
+  CommandInterface(const std::string &prefix, const std::string &name) : name(prefix + "/" + name) {}
+  [[nodiscard]] std::optional<double> get_optional() const { return value; }
+  [[nodiscard]] bool set_value(double x) { value = x; return true; }
+  std::string name;
+ private:
+  double value = 0.0;
 };
 }
 namespace controller_interface {
@@ -47,6 +60,7 @@ struct Node {
   std::string of_another_type;      // the parameter for which the manager has one of another type
   Parameter get_parameter(const std::string &name) const { return parameters.at(name); }
   int get_logger() const { return 0; }
+  const char *get_name() const { return "own"; }
 };
 class ControllerInterface {
  public:
@@ -72,6 +86,21 @@ class ControllerInterface {
     node_->parameters.emplace(name, x);
   }
   std::shared_ptr<Node> node_ = std::make_shared<Node>();
+};
+class ChainableControllerInterface : public ControllerInterface {
+ public:
+  return_type update(const rclcpp::Time &time, const rclcpp::Duration &period) final {
+    const return_type found = update_reference_from_subscribers(time, period);
+    return found == return_type::OK ? update_and_write_commands(time, period) : found;
+  }
+  auto export_reference_interfaces() {
+    return ordered_exported_reference_interfaces_ = on_export_reference_interfaces_list();
+  }
+ protected:
+  virtual std::vector<hardware_interface::CommandInterface::SharedPtr> on_export_reference_interfaces_list() = 0;
+  virtual return_type update_reference_from_subscribers(const rclcpp::Time &, const rclcpp::Duration &) = 0;
+  virtual return_type update_and_write_commands(const rclcpp::Time &, const rclcpp::Duration &) = 0;
+  std::vector<hardware_interface::CommandInterface::SharedPtr> ordered_exported_reference_interfaces_;
 };
 }
 """
@@ -144,7 +173,8 @@ class InverseDynamicsSolver {
 """
 
 HEADERS = {
-    "controller_interface/controller_interface.hpp": CONTROLLER, "rclcpp/logging.hpp": CONTROLLER,
+    "controller_interface/controller_interface.hpp": CONTROLLER,
+    "controller_interface/chainable_controller_interface.hpp": CONTROLLER, "rclcpp/logging.hpp": CONTROLLER,
     "hardware_interface/types/hardware_interface_type_values.hpp": CONTROLLER, "rclcpp/parameter.hpp": SOLVER,
     "pluginlib/class_list_macros.hpp": "#define PLUGINLIB_EXPORT_CLASS(own, base) base *made() { return new own; }\n"}
 SOLVER_HEADERS = "inverse_dynamics_solver", "exceptions"

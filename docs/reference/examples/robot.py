@@ -141,6 +141,11 @@ with tempfile.TemporaryDirectory() as folder:               # C99, a header for 
     paths = robot.export_c(f"{folder}/arm", quantities=["gravity_torque", "jacobian"], links=["gripper"])
     assert "void arm_gravity_torque(const double q[3], double tau[3]);" in paths[0].read_text()
 
+# %% export_controller
+with tempfile.TemporaryDirectory() as folder:               # a chainable controller of ros2_control, and its C
+    paths = sd.export_controller(robot, sd.control.computed_torque, f"{folder}/arm_control")
+    assert "ChainableControllerInterface" in "".join(path.read_text() for path in paths)
+
 # %% on_gpu
 try:
     gpu = sd.on_gpu(robot)
