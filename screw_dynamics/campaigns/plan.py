@@ -74,7 +74,7 @@ class Plan:
             differ = [f"{key} is {mine.get(key, 'absent')}, there {theirs.get(key, 'absent')}"
                       for key in mine | theirs if mine.get(key) != theirs.get(key)]
             if differ:
-                raise ValueError(f"{folder} has another campaign: {'; '.join(differ)}")
+                raise ValueError(f"{folder} contains another campaign: {'; '.join(differ)}")
             return
         folder.mkdir(parents=True, exist_ok=True)
         content = {"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}
@@ -87,7 +87,7 @@ def kept(folder: Path) -> Plan:
     try:
         found = pickle.loads((folder / FILE).read_bytes())
     except FileNotFoundError:
-        raise ValueError(f"{folder} has no campaign: no file {FILE}") from None
+        raise ValueError(f"{folder} contains no campaign: file {FILE} is missing") from None
     sys.path += [path for path in found["path"] if path not in sys.path]
     return pickle.loads(found["plan"])
 

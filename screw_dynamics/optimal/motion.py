@@ -98,7 +98,7 @@ class OptimalMotion(NamedTuple):
         Matplotlib is an extra: pip install screw_dynamics[plot].
         """
         if np.ndim(self.cost):
-            raise ValueError(f"plot: of one motion, not of {np.shape(self.cost)}; take one of each array")
+            raise ValueError(f"plot draws one motion, not a batch {np.shape(self.cost)}: index the arrays first")
         return plotted(axes, self.t, (self.q, self.qd, np.concatenate((self.tau, self.tau[-1:]))), self.history,
                        "cost, with what limits add", held=True)
 

@@ -221,6 +221,6 @@ def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> li
     if not program.vital:
         return [LogInfo(msg=f"{program.executable} has ended with exit code {event.returncode}; the others run on")]
     if event.returncode:        # unlike Shutdown, an exception makes launch exit with 1
-        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
-                           "all that was launched with it is ended")
+        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: the launch "
+                           "is shut down")
     return [] if program.task else [Shutdown(reason=f"{program.executable} has ended")]

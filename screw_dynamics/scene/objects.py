@@ -192,8 +192,8 @@ def _check_turns(name, inertia):
     mass, moment = inertia[5, 5], inertia[:3, 3:]
     about = inertia[:3, :3] + moment @ moment / mass if mass > 0.0 else inertia[:3, :3]
     if mass > 0.0 and not np.linalg.eigvalsh(about)[0] > NEGLIGIBLE * np.abs(inertia[:3, :3]).max():
-        raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass must be positive about each axis: "
-                         "what moves freely turns")
+        raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass must be positive about each axis, "
+                         "since a free body rotates")
 
 
 def _kept(array):

@@ -401,7 +401,7 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
             If no object or link with collision shapes has this name.
         """
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
-            raise ValueError(f"nothing called {name!r} touches, the scene has "
+            raise ValueError(f"{name!r} is not a link or object with a shape; the scene has "
                              f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
         if name in self._objects:
             self._objects[name] = self._objects[name].but(**fields)
@@ -671,8 +671,8 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
             `max_contacts`, with the time.
         """
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
-            raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
-                             f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
+            raise ValueError(f"integrator {integrator!r} adapts its steps to an error estimate, which impacts make "
+                             f"useless: with contacts use one of {', '.join(FIXED_STEPS)}")
         contact_model = self.contact_model
         if contact_model.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,

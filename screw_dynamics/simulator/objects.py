@@ -17,7 +17,7 @@ class Objects:
 
     def _around(self) -> Environment:
         if self.environment is None:
-            raise ValueError("the robot is alone: there is no scene (parameters ground, scene)")
+            raise ValueError("the simulator has no scene (parameters ground, scene)")
         return self.environment
 
     def entity(self, name: str) -> Entity:

@@ -36,7 +36,7 @@ def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str,
         name, line = element.get("name"), element.sourceline
         where = f"{element.tag} {quote(name)}"
         if name in lines:
-            raise fault(f"{where}: the name is that of a constraint in line {lines[name]} too", line)
+            raise fault(f"{where}: a constraint in line {lines[name]} has the same name", line)
         lines[name] = line
         found.append(_gear(element, where, joints) if element.tag == "gear" else
                      _between_links(element, where, links, notes))
@@ -80,7 +80,7 @@ def _between_links(element, where, links, notes):
         if end.get("link") not in links:
             raise fault(f"{where}: <{end.tag}>: link {quote(end.get('link'))} does not exist", end.sourceline)
     if link == on:
-        raise fault(f"{where}: link {quote(link)} is <link1> and <link2>", line)
+        raise fault(f"{where}: link {quote(link)} is both <link1> and <link2>", line)
     if element.tag == "distance":
         length = float(element.get("length"))
         if length == 0.0:
@@ -115,7 +115,8 @@ def _gear(element, where, joints):
         if joint is None:
             raise fault(f"{where}: joint {quote(name)} does not exist", line)
         if joint.axis is None:
-            raise fault(f"{where}: joint {quote(name)} is {joint.kind}, only one of one degree of freedom has a ratio",
+            raise fault(f"{where}: joint {quote(name)} is {joint.kind}, only joints of one degree of freedom have a "
+                        "ratio",
                         line)
         if joint.mimic and joint.mimic.joint in joints:
             raise fault(f"{where}: joint {quote(name)} follows {quote(joint.mimic.joint)}: give the ratio of that one",

@@ -94,7 +94,7 @@ def _joint(model, i):
 def _type_on_group(model, name, kind, where):
     F = model.joint_frames[name]
     if kind not in KINDS:
-        raise ValueError(f"{where} is {kind}, which no joint of a URDF is")
+        raise ValueError(f"{where} is {kind}, which URDF does not have")
     expected = np.eye(4) if kind == "free" else with_z_along(F[:3, 2])
     if np.abs(F - expected).max() > ON_AXIS:
         raise ValueError(f"{where} is {kind} in a frame of its own, which URDF cannot express")
@@ -105,7 +105,7 @@ def _single(model, name, X, where):
     """Return the type of a single-DoF joint, and its child elements except its placement."""
     turns, slides = X[:3].any(), np.abs(X[3:]).max() > ON_AXIS
     if turns and abs(X[:3] @ X[3:]) > ON_AXIS:
-        raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which no joint of a URDF is")
+        raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which URDF does not have")
     if turns and slides:
         raise ValueError(f"{where}: its axis does not pass through the origin of link "
                          f"{quote(model.body_names[model.body_joints.index(name)])}, as a URDF's must; give the link "
@@ -116,8 +116,8 @@ def _single(model, name, X, where):
     k, kind = model.v_slices[name].start, model.kind_of(name)
     bounds = [x[k] for x in (model.lower, model.upper)]
     if np.isfinite(bounds).sum() == 1:
-        raise ValueError(f"{where} has one of the limits lower {bounds[0]:g} and upper {bounds[1]:g}, a URDF both or "
-                         "none")
+        raise ValueError(f"{where} has one of the limits lower {bounds[0]:g} and upper {bounds[1]:g}, but URDF "
+                         "requires both or none")
     if kind == "revolute" and not np.isfinite(bounds[0]):
         kind = "continuous"
     limit = {word: _text(x[k]) for word, x in (("velocity", model.velocity_limit), ("effort", model.effort_limit))

@@ -329,7 +329,7 @@ def test_a_floating_base_stays_where_it_is():
     ((np.eye(4), "panda_link0"), {}, "link 'panda_link0': no joint of one degree of freedom"),
     ((np.eye(4), []), {}, "link: no names"),
     ((np.eye(4)[None], None), {}, "link None does not exist"),
-    ((np.eye(4), "panda_link8"), {"rest_weight": 0.5}, "rest_weight weighs the way to q_rest, which must be given"),
+    ((np.eye(4), "panda_link8"), {"rest_weight": 0.5}, "rest_weight requires q_rest"),
     ((np.eye(4), "panda_link8"), {"parts": "wrench"}, "parts 'wrench' must be one of pose, position, orientation"),
     ((np.eye(4), "panda_link8"), {"parts": [0] * 6}, "parts must be .* six of 0 and 1"),
     ((np.eye(4), "panda_link8"), {"parts": [1, 1, 2, 1, 1, 1]}, "parts must be .* six of 0 and 1"),

@@ -177,7 +177,7 @@ def test_all_end_when_a_part_fails_and_it_is_named(launch, tmp_path):
         f"simulator, dynamics, *launching.sight(), urdf={str(ROOT / 'urdf' / 'double_pendulum.urdf')!r}, "
         f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r}")
     assert code == 1 and started == {"simulator_node", "dynamics_node", "recorder_node"}
-    assert "recorder_node failed with exit code 1: all that was launched with it is ended" in said
+    assert "recorder_node failed with exit code 1: the launch is shut down" in said
 
 
 def test_what_only_watches_ends_alone_where_it_is_not_vital(launch, tmp_path):

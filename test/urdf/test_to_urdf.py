@@ -274,7 +274,7 @@ def test_what_cannot_be_written_is_named(tmp_path):
         robot.to_urdf(tmp_path / "arm.xacro")
     with pytest.raises(FileNotFoundError, match=r"nowhere/arm\.urdf'$"):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
-    with pytest.raises(sd.UrdfError, match="what would be written cannot be read: .*link 'upper': ixx .* is negative"):
+    with pytest.raises(sd.UrdfError, match="the result would not be a valid URDF: .*link 'upper': ixx .* is negative"):
         robot.with_inertial_parameters(robot.inertial_parameters * np.r_[np.ones(4), -np.ones(6)]).to_urdf()
     gone = tmp_path / "gone.urdf"
     gone.write_text(TEXT, encoding="iso-8859-1")

@@ -114,7 +114,7 @@ class MotorFeedForward(StateOutput):
         except ValueError as error:
             self._joints, self._problem = None, str(error)
             if self.needed:
-                self._node.log.error(f"motor_feed_forward: there is none: {error}")
+                self._node.log.error(f"motor_feed_forward is not published: {error}")
         names = () if self._joints is None else self._joints.robot.joint_names
         if names != self._joint_names:
             self._joint_names = names
@@ -176,7 +176,8 @@ class MotorFeedForward(StateOutput):
         (n,)."""
         for k in np.flatnonzero(np.abs(first - present) > JUMP)[:1]:
             raise ValueError(f"first point, at the time 0, joint '{self._joint_names[k]}': position {first[k]:g}, but "
-                             f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")
+                             f"it is at {present[k]:g} then: give the point a later time, to which the motion is "
+                             "interpolated")
 
     def _present(self, time: int) -> np.ndarray:
         """Return the positions and derivatives (5, n) from which a motion that begins at a time in ns continues."""

@@ -127,7 +127,8 @@ class EntityControl:
         known = ("", "world", self._node.settings.frame_id, runner.simulation.robot.model.root)
         if header.frame_id not in known:
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"frame_id '{header.frame_id}' must be empty, or "
-                          f"{runner.simulation.robot.model.root}: poses are taken in the root link's frame")
+                                                                   f"{runner.simulation.robot.model.root}: poses are "
+                                                                   "in the frame of the root link")
 
     def _set_state(self, request, response) -> None:
         runner, name = self._runner(), request.entity

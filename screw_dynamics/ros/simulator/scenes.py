@@ -78,7 +78,7 @@ def check_topics(objects: Iterable[SceneObject]) -> None:
     for name, free in ((each.name, each.free) for each in objects):
         if len(name) > LONGEST_NAME:
             raise ValueError(f"object {name[:20]!r}...: the name has {len(name)} characters, at most {LONGEST_NAME} "
-                             "are taken")
+                             "are allowed")
         if free and (other := found.setdefault(token(name), name)) != name:
             raise ValueError(f"object {name!r}: its poses would be on the topic objects/{token(name)}/pose, as those "
                              f"of {other!r} are")
@@ -111,7 +111,7 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
     """Return the object of a YAML text in the form of a scene file, with a name and a pose (4, 4). Raises ValueError
     with the error."""
     if len(description) > LONGEST:
-        raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are taken")
+        raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are allowed")
     try:
         given = parsed(description)
         if not isinstance(given, dict):
