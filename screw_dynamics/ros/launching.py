@@ -34,10 +34,10 @@ ARGUMENTS = {   # name: default, description
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "floating_base": ("", "true: the root link moves freely, its state comes from odom; empty: as in params_file"),
     "ground": ("", "true: the simulated robot stands on the plane z = 0; empty: as in params_file"),
-    "scene": ("", "scene file with what is around the simulated robot, a path; empty: as in params_file"),
+    "scene": ("", "path of a scene file with the environment of the simulated robot; empty: as in params_file"),
     "friction": ("", "coefficient of friction of surfaces of the scene without their own; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
-    "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
+    "rviz": ("false", "true: also start robot_state_publisher, if urdf is given, and markers_node, for RViz"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
     "view": ("false", "true: a web page of the robot by view_node, which logs its address; needs the package viser"),
 }

@@ -33,10 +33,11 @@ ALL = 4             # derivatives at a resting point: all are given as 0
 SETTINGS = (
     Setting("feed_forward_friction", True, "friction of the model is in ~/motor_feed_forward, and in efforts of "
             "trajectories of a robot with drives"),
-    Setting("feed_forward_neglect_damping", False, "damping of springs is left out of them; false: a drive that has "
-            "some is refused, as its motor's motion is no function of that of the links"),
-    Setting("feed_forward_lead", 0.0, "how far ~/motor_feed_forward is ahead of the stamp of joint_states: what a "
-            "command takes on its way, and half of the time for which it is held", "s", lower=0.0, upper=1.0,
+    Setting("feed_forward_neglect_damping", False, "neglect damping of springs there; false: a drive with damping is "
+                                                   "refused, because the motion of its motor is not a function of that "
+                                                   "of the links"),
+    Setting("feed_forward_lead", 0.0, "time by which ~/motor_feed_forward is ahead of the stamp of joint_states: the "
+                                      "latency of commands plus half of their period", "s", lower=0.0, upper=1.0,
             least=1e-9),
 )
 
