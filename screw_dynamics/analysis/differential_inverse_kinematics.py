@@ -238,7 +238,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
         H += J.T @ J
         f -= J.T @ r
     if not (np.isfinite(H).all() and np.isfinite(f).all()):
-        raise ValueError("a task is not finite: its rows, rates or weight")
+        raise ValueError("the rows, rates or weight of a task are not finite")
     lower, upper = bounds(robot, q, dt, qd, acceleration_limit, limits)
     v, _, status, _ = daqp.solve(H, f, np.zeros((0, robot.n)), upper, lower)
     if status != 1:

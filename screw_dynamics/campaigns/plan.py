@@ -112,5 +112,5 @@ def _named(properties: Any) -> dict[str, Callable]:
             raise ValueError(f"properties: {checks.described(name)} is {checks.described(judge)}, and must be a name "
                              "with a function of the motion; a function without a name is passed as {name: function}")
     if not found:
-        raise ValueError("properties: at least one is required, or nothing can fail")
+        raise ValueError("properties: at least one is required")
     return found

@@ -188,7 +188,7 @@ def _start(parts: Sequence[Part], context: LaunchContext) -> list[Node]:
 def _given(context: LaunchContext) -> Given:
     arguments = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     if arguments["xacro_args"] and not arguments["urdf"]:
-        raise ValueError("the launch argument xacro_args is given, but urdf, the file it is for, is not")
+        raise ValueError("the launch argument xacro_args requires the argument urdf, the path of a xacro file")
     xacro_args = xacro_arguments(arguments["xacro_args"])
     text = read_urdf_file(arguments["urdf"], xacro_args) if arguments["urdf"] else ""
     return Given(arguments, FindPackageShare(PACKAGE).perform(context), text)

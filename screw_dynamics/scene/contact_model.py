@@ -261,7 +261,7 @@ class ContactModel:
         return here, rate, found
 
     def prepare_step(self, integrator: str) -> None:
-        """Prepare `step` for an integrator that `samples` has used."""
+        """Prepare the memory of `step` for an integrator. `samples` must have run with it."""
         most, _, rollouts, steps = self._room
         if not (free := steps.setdefault(integrator, [])):
             one, settings, pool = rollouts.step_entry(integrator, False, None)

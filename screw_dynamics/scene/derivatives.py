@@ -231,5 +231,5 @@ def _refuse(pairs, model):
                          f"{min(contacts.opening[k], contacts.slipping[k]):g}, where derivatives jump")
     if not model.determined:
         names = sorted({pairs[k] for k in contacts.pair[contacts.mode == SLIDING]})
-        raise ValueError(f"contacts of {names} slide in different directions under a load that they share in a way "
-                         "which no law determines: the step has no derivative")
+        raise ValueError(f"contacts of {names} slide in different directions, and share a load in an indeterminate "
+                         "way: the step has no derivative")

@@ -60,7 +60,7 @@ class SceneObject:
             _check_turns(name, self.inertia)
             if self.mass is not None and not np.isclose(checks.positive(f"{name}: mass", self.mass),
                                                         self.inertia[5, 5], rtol=1e-9, atol=0.0):
-                raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
+                raise ValueError(f"{name}: mass {self.mass!r} must equal that of its inertia, {self.inertia[5, 5]:g}")
             self._set(mass=checks.positive(f"{name}: mass", self.inertia[5, 5]))
         elif self.mass is not None:
             self._set(mass=checks.positive(f"{name}: mass", self.mass))

@@ -84,7 +84,7 @@ def _between_links(element, where, links, notes):
     if element.tag == "distance":
         length = float(element.get("length"))
         if length == 0.0:
-            raise fault(f"{where}: length={quote(element.get('length'))} must be > 0; points that meet are a "
+            raise fault(f"{where}: length={quote(element.get('length'))} must be > 0; for points that coincide use a "
                         "loop_joint of type spherical", line)
         point, point_on = (_numbers(end, "xyz") for end in ends)
         return Distance(name, link, on, point, point_on, length)
@@ -103,7 +103,7 @@ def _axis_frame(element, where, notes):
             raise fault(f"{where}: a {kind} joint has no <axis>", axis.sourceline)
         return np.eye(4)
     if axis is None:
-        raise fault(f"{where}: a {kind} joint has an <axis xyz=...>, which is missing", line)
+        raise fault(f"{where}: a {kind} joint requires <axis xyz=...>, which is missing", line)
     return with_z_along(axis_of(_numbers(axis, "xyz"), element.get("name"), where, axis.sourceline, notes))
 
 

@@ -79,7 +79,7 @@ def _joint(model, i):
         k = model.v_slices[name]
         if any(getattr(model, x)[k].any() for x in ("damping", "friction")) or np.isfinite(
                 np.r_[model.velocity_limit[k], model.effort_limit[k]]).any():
-            raise ValueError(f"{where} is {kind}: a URDF has no friction and no limits of one")
+            raise ValueError(f"{where} is {kind}, whose friction and limits URDF cannot express")
     else:
         X = model.screws_body[i] / multiplier if multiplier else model.screws_body[i]
         kind_of_urdf, parts = _single(model, name, X, where)
@@ -108,8 +108,8 @@ def _single(model, name, X, where):
         raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which URDF does not have")
     if turns and slides:
         raise ValueError(f"{where}: its axis does not pass through the origin of link "
-                         f"{quote(model.body_names[model.body_joints.index(name)])}, as a URDF's must; give the link "
-                         "a frame on the axis")
+                         f"{quote(model.body_names[model.body_joints.index(name)])}, as URDF requires; give the link a "
+                         "frame on the axis")
     parts = [Element("axis", {"xyz": _text(*(X[:3] if turns else X[3:]))})]
     if name in model.mimics:                    # a mimic joint has the limits and friction of its leader
         return ("continuous", parts) if turns else ("prismatic", [*parts, Element("limit", _NO_LIMIT)])

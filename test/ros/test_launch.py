@@ -166,7 +166,7 @@ def test_nothing_is_started_when_a_part_does_not_exist(launch):
 
 @pytest.mark.parametrize("arguments, says", [
     ("urdf='nowhere.urdf'", "file nowhere.urdf does not exist"), ("params_file='nowhere.yaml'", "nowhere.yaml"),
-    ("xacro_args='a:=1'", "xacro_args is given, but urdf, the file it is for, is not")])
+    ("xacro_args='a:=1'", "xacro_args requires the argument urdf")])
 def test_nothing_is_started_when_a_file_does_not_exist(launch, arguments, says):
     code, said, started = launch(f"simulator, dynamics, {arguments}")
     assert code == 1 and started == set() and says in said

@@ -77,9 +77,9 @@ class EntityControl:
         """Return the entities that match filters."""
         unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
         if len(filters.tags.tags):
-            raise Refusal(unsupported, "filters.tags: entities have no tags here")
+            raise Refusal(unsupported, "filters.tags: tags are not supported")
         if filters.bounds.type:
-            raise Refusal(unsupported, "filters.bounds: entities are not filtered by bounds here")
+            raise Refusal(unsupported, "filters.bounds: bounds are not supported")
         matches = matching("filters.filter", filters.filter)
         wanted = {each.category for each in filters.categories}
         return [name for name in self._names(runner)

@@ -102,8 +102,8 @@ def _read(source: str) -> SceneFile:
     except ValueError as error:
         raise ValueError(f"parameter scene: {error}") from None
     if given.robots:
-        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the robot is that of robot_description, "
-                         "the scene of simulator_node must have none")
+        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the scene must have no robots, since "
+                         "simulator_node simulates that of robot_description")
     return given
 
 
