@@ -23,20 +23,25 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
     "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
+    "compiled.counting", "contact.shapes", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
 # Functions and classes of modules that are imported at their first use, as they take extras or are long to import.
 _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "ElasticJoints": "analysis.elastic_joints",
-              "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal", "campaign": "campaigns",
-              "view": "viewer.page", "identify": "analysis.identification.fit",
+              "Simulation": "simulator.simulation", "on_gpu": "gpu", "optimize_motion": "optimal",
+              "collocate_motion": "optimal", "campaign": "campaigns", "view": "viewer.page",
+              "identify": "analysis.identification.fit",
               "ControllerError": "simulation.controllers", "Transmission": "model.transmission",
               "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
            "read_urdf", *_FUNCTIONS, *_MODULES]
+
+
+# Modules of algorithms and counts of operations, which dir() and completion leave out.
+_NOT_LISTED = {"counting", "forward_dynamics", "inverse_dynamics", "macro_joints", "twists"}
 
 
 def __getattr__(name: str) -> Any:
@@ -55,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__} - _NOT_LISTED)

@@ -21,6 +21,7 @@ from .analysis.identification.fit import identify as identify
 from .campaigns import campaign as campaign
 from .closed_loops import ClosedLoopRobot as ClosedLoopRobot
 from .compiled import counting as counting
+from .contact import shapes as shapes
 from .gpu import on_gpu as on_gpu
 from .mjcf import MjcfWarning as MjcfWarning
 from .mjcf import read_mjcf as read_mjcf
@@ -49,6 +50,7 @@ from .simulation.controllers import ControllerError as ControllerError
 from .simulation.divergence import DivergenceWarning as DivergenceWarning
 from .simulation.limit_violations import LimitsWarning as LimitsWarning
 from .simulation.springs import Springs as Springs
+from .simulator.simulation import Simulation as Simulation
 from .urdf import UrdfError as UrdfError
 from .urdf import UrdfWarning as UrdfWarning
 from .urdf import read_urdf as read_urdf

@@ -70,6 +70,8 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         links: tuple[str, ...] = (link,)
         references: tuple[str | None, ...] = (reference,)
         parts = [parts]
+        if np.shape(pose) == (3,):
+            raise ValueError("pose of shape (3,) is a point, which requires parts='position'")
         poses = checks.finite_numbers("pose", pose, 4, 4)[..., None, :, :]
     else:
         links = tuple(link) if isinstance(link, Iterable) else (link,)

@@ -716,6 +716,25 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)
 
+    def plot(self, motion: SceneMotion, tau: ArrayLike | None = None, path: str | os.PathLike | None = None) -> Any:
+        """Plot a motion with matplotlib, as Robot.plot does.
+
+        Parameters
+        ----------
+        motion : SceneMotion
+            Motion, as `rollout` returns it.
+        tau : array_like (..., samples, n), optional
+            Efforts, N m or N; also (n,), or one fewer than samples, one for each interval.
+        path : str or path-like, optional
+            File to write: PNG, PDF or SVG, by its extension. The figure is closed afterwards.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Positions, velocities and efforts of each joint and free body, and the energy.
+        """
+        return self.robot.plot(motion.t, motion.q, motion.qd, tau, path)
+
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
         """Simulate one step.

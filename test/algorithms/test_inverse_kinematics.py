@@ -325,6 +325,7 @@ def test_a_floating_base_stays_where_it_is():
     ((np.eye(3), "panda_link8"), {}, r"pose has shape \(3, 3\), but must end in 4, 4"),
     ((np.diag([1, 1, -1, 1]), "panda_link8"), {}, "pose must be a rigid displacement .* off by 2"),
     ((2 * np.eye(4), "panda_link8"), {}, "pose must be a rigid displacement .* off by 3"),
+    ((np.zeros(3), "panda_link8"), {}, r"pose of shape \(3,\) is a point, which requires parts='position'"),
     ((np.eye(4), "flange"), {}, "link 'flange' does not exist"),
     ((np.eye(4), "panda_link0"), {}, "link 'panda_link0': no joint of one degree of freedom"),
     ((np.eye(4), []), {}, "link: no names"),

@@ -59,7 +59,7 @@ def test_a_mass_is_moved_with_the_least_effort():
                                      Limit(Velocity(), 0.0, 0.0, "final")], [0.0], dt=h, steps=N, limit_tolerance=1e-10)
     shape = (N - 1.0) - 2.0 * np.arange(N)
     shape *= d / (h * h * ((N - np.arange(N)) * shape).sum())
-    assert found.converged and np.abs(found.tau[:, 0] / 2.0 - shape).max() < 1e-6 * shape.max()
+    assert found and found.converged and np.abs(found.tau[:, 0] / 2.0 - shape).max() < 1e-6 * shape.max()
     assert np.abs(found.q[-1] - d).max() < 1e-9 and np.abs(found.qd[-1]).max() < 1e-9
 
 
@@ -164,7 +164,7 @@ def test_a_wider_limit_never_costs_more(pendulum):
 def test_what_cannot_be_kept_ends_with_that_word(pendulum):
     found = optimize_motion(pendulum, [*reaching(), Limit(Configuration([3.0, 0.0]), 0.0, 0.0, [1])], REST, dt=0.03,
                             steps=10, iterations=200)
-    assert not found.converged and found.violation > 0.1
+    assert not found and not found.converged and found.violation > 0.1
     assert "cannot be kept" in found.stopped or "iterations" in found.stopped
 
 
@@ -384,6 +384,8 @@ def test_more_or_fewer_iterations_are_told(pendulum):
 def test_many_problems_are_each_as_alone(pendulum):
     starts = np.random.default_rng(1).uniform(-0.3, 0.3, (3, 4, 2))
     together = optimize_motion(pendulum, reaching(), starts, dt=0.03, steps=30)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(together)
     assert together.converged.shape == (3, 4) and together.converged.all() and together.gains.shape == (3, 4, 30, 2, 4)
     for at in np.ndindex(3, 4):
         alone = optimize_motion(pendulum, reaching(), starts[at], dt=0.03, steps=30)

@@ -12,6 +12,7 @@ from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.model.joining import join
 from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
 from support.matrices import error
+from support.paths import URDF
 from support.polyhedra import at
 from support.random_trees import random_pose
 
@@ -210,6 +211,18 @@ def test_a_scene_tells_what_is_in_it():
     assert repr(scene).endswith("objects: ground (fixed), ball, step (fixed), 6 velocities)")
     assert scene.joint_names == ("ball",) and list(scene.q_slices) == ["ball"]
     assert repr(sd.Scene()) == "Scene(<Robot of 1 link, 0 joints>, objects: none, 0 velocities)"
+
+
+def test_a_plot_of_a_scene_has_its_joints_and_free_bodies():
+    pytest.importorskip("matplotlib").use("Agg")
+    scene = sd.Scene(sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), shapes={})
+    scene.add_sphere("ball", 0.1, mass=1.0)
+    motion = scene.rollout(scene.neutral(), steps=20)
+    here, there = scene.plot(motion), scene.robot.plot(motion.t, motion.q, motion.qd)
+    assert len(here.axes) == len(there.axes) > 8
+    for ax, other in zip(here.axes, there.axes, strict=True):
+        for line, same in zip(ax.lines, other.lines, strict=True):
+            assert np.array_equal(line.get_ydata(), same.get_ydata())
 
 
 def test_a_scene_needs_no_robot():

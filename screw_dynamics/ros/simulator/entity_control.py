@@ -163,7 +163,7 @@ class EntityControl:
         if resource.resource_string.lstrip().startswith("<"):
             raise Refusal(codes.UNSUPPORTED_FORMAT, "resource_string is XML, must be YAML, as a scene file has it")
         if request.entity_namespace:
-            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "entity_namespace: objects have no interfaces")
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "entity_namespace: not supported for objects")
         name = self._free_name(runner, request.name, request.allow_renaming)
         self._check_frame(runner, request.initial_pose.header)
         self._pose(codes.INVALID_POSE, name, request.initial_pose.pose)
