@@ -75,7 +75,7 @@ print("screw_dynamics.papers.formulations" in sys.modules)
 print({"formulations", "symbolic", "Robot", "shapes"} <= {*dir(sd)}, "counting" in dir(sd))
 print(sd.counting.operations.__name__, sd.formulations.closed_form.lagrange.mass_matrix.__name__)
 print("sympy" in sys.modules)""") == [
-        "False", "True False", "operations", "mass_matrix", "False"]
+        "False", "True", "False", "operations", "mass_matrix", "False"]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import numpy as np
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.constraints.contacts.tables import RESIDUALS, UNSOLVED, report_numbers
 from screw_dynamics.forces import Element
+from screw_dynamics.lazy import remade
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
 from screw_dynamics.simulation.driven import Driven
@@ -29,9 +30,14 @@ class Moving:
         self._make = partial(driven, robot, settings, forces, contact_model)
         self._rebuild()
 
+    @remade
+    def driven(self) -> Driven:
+        """The compiled motion, with memory of this process."""
+        return self._make()
+
     def _rebuild(self) -> None:
         self._most = 0 if self.contact_model is None else self.contact_model.most
-        self.driven = self._make()
+        Moving.driven.forget(self)
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
