@@ -96,11 +96,11 @@ def draw(path, runs, joints):
 
     from screw_dynamics.simulation.plot import STYLE
     with pyplot.rc_context({**STYLE, "axes.titlelocation": "left", "axes.titleweight": "bold"}):
-        figure, axes = pyplot.subplots(1, 3, figsize=(10, 3.2), layout="constrained", sharex=True)
+        figure, axes = pyplot.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharex=True)
         for axis, (name, (t, error, _)) in zip(axes, reversed(runs.items()), strict=False):
             axis.plot(t, 1e6 * error, lw=1.0, label=joints)
             axis.set(title=f"feed-forward {name} springs", xlabel="time, s", ylabel="deviation of joints, µrad")
-        axes[0].legend(fontsize=6.5, loc="lower left", frameon=False, labelspacing=0.2)
+        figure.legend(axes[0].lines, joints, loc="outside lower center", ncols=len(joints), fontsize=7, frameon=False)
         for name, (t, _, hand) in runs.items():
             axes[2].semilogy(t[1:], 1e3 * hand[1:], label=f"{name} springs")
         axes[2].set(title="hand", xlabel="time, s", ylabel="deviation, mm")
