@@ -183,6 +183,8 @@ def test_the_report_and_the_figure(arm, tmp_path):
     assert repr(found).startswith("<TimeOptimal of ")
     figure = found.plot()
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert [title.partition(",")[0] for title in titles] == ["velocity", "acceleration", "effort", "s'"]
+    assert titles[:3] == ["velocity / limit", "acceleration / limit", "effort / limit"]
+    assert "along the path" in titles[3]
+    assert [ax.get_legend() is not None for ax in figure.axes] == [True, False, False, True]        # one of joints
     found.plot(tmp_path / "motion.png")
     assert (tmp_path / "motion.png").stat().st_size > 10_000
