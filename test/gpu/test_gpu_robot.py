@@ -215,7 +215,7 @@ def test_kernels_are_compiled_once(place, rng):
     (lambda gpu, q: gpu.gravity_torque(q.astype(int)), "q must be float64 or float32, not int64"),
     (lambda gpu, q: gpu.gravity_torque(q.astype(complex)), "q must be float64 or float32, not complex128"),
     (lambda gpu, q: gpu.coriolis_torque(q, q.astype("float32")),
-     "qd is float32, and q float64: all must be of one precision"),
+     "qd is float32, and q float64: all must have the same precision"),
     (lambda gpu, q: gpu.coriolis_torque(gpu.mass_matrix(q), gpu.jacobian(q, "flange")),
      r"the leading axes do not broadcast: q \(2, 2\), qd \(6, 2\)"),
     (lambda gpu, q: gpu.jacobian(q, "hand"), "hand"),
