@@ -367,7 +367,7 @@ def test_what_depends_on_the_time_is_refused_where_that_is_to_be_found():
     height, late = (CustomQuantity(lambda t, q, qd, tau, k=k: (q + k * t[:, None], {"q": np.ones((*q.shape, 1))}),
                                    ["height"]) for k in (0.0, 0.1))
     for forces, more, said in (([sd.forces.Custom(of_time)], Duration(), "forces: one depends on time"),
-                               (None, late, "CustomQuantity height depends on the time, which a free dur")):
+                               (None, late, "CustomQuantity height depends on time, which a free dur")):
         terms = [Cost(Effort()), Cost(more)]
         with pytest.raises(ValueError, match=said):
             collocate_motion(slider(), terms, duration=(1.0, 2.0), forces=forces, **arguments)
