@@ -46,10 +46,11 @@ def ratios(rows):
     bars(axes["one state"], "One call on one state: times faster than Pinocchio", rows, "one state")
     bars(axes["batch"], "Batch of 4096 states: times faster than Pinocchio", rows, "batch")
     bars(axes["simulation"], "Simulation: times faster than MuJoCo", rows, "simulation")
-    names = {"": "as it is, with all checks", "out=": "into out=", "specialized": "of a specialized robot"}
+    names = {"": "with all checks (first number)", "out=": "with out= (second)",
+             "specialized": "specialized robot (last)"}
     handles = [*(Patch(color=VARIANTS[variant], label=name) for variant, name in names.items()),
-               Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="the target"),
-               Line2D([], [], color=GRAY, linestyle=":", label="as fast as they")]
+               Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="target"),
+               Line2D([], [], color=GRAY, linestyle=":", label="equal speed")]
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.07, 0.02), ncols=5, frameon=False)
     return figure
 
@@ -106,7 +107,7 @@ def growth(measurements):
         axis.minorticks_off()
     for axis in axes[:, 0]:
         axis.set_ylabel("\u00b5s per call")
-    for axis in axes.flat[3:]:
+    for axis in axes.flat[max(len(grown) - 4, 0):]:         # those with none below
         axis.set_xlabel("joints")
         axis.tick_params(labelbottom=True)
     for axis in axes.flat[len(grown):]:

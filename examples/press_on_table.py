@@ -6,7 +6,6 @@ table gives back what presses on it."""
 import numpy as np
 
 import screw_dynamics as sd
-from screw_dynamics.collision.shapes import Sphere
 
 UPPER, FORE, TIP = 0.4, 0.35, 0.02      # m: lengths, radius of the tip
 FORCE, SPEED = 10.0, 0.1                # N, m/s
@@ -47,7 +46,7 @@ def controller(robot, t, q, qd, tau):
 def wipe(seconds=2.5, dt=1e-3):
     """The scene and its motion."""
     robot = arm()
-    scene = sd.Scene(robot, friction=FRICTION, shapes={"fore": Sphere(TIP)})
+    scene = sd.Scene(robot, friction=FRICTION, shapes={"fore": sd.shapes.Sphere(TIP)})
     pose = np.eye(4)
     pose[:3, 3] = 0.5, 0.0, 0.5 * HIGH
     scene.add_box("table", (0.6, 0.8, HIGH), pose=pose)

@@ -93,23 +93,26 @@ def draw(path, runs, joints):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.4), layout="constrained", sharex=True)
-    for axis, (name, (t, error, _)) in zip(axes, reversed(runs.items()), strict=False):
-        axis.plot(t, 1e6 * error, lw=1.0, label=joints)
-        axis.set(title=f"feed-forward {name} springs", xlabel="s", ylabel="links are off by, µrad")
-    axes[0].legend(fontsize=6, ncols=2, loc="upper right")
-    for name, (t, _, hand) in runs.items():
-        axes[2].semilogy(t[1:], 1e3 * hand[1:], label=f"{name} springs")
-    axes[2].set(title="the hand", xlabel="s", ylabel="is off by, mm")
-    axes[2].legend()
-    for axis in axes:
-        axis.axvline(DURATION, color="0.8", zorder=0)
-    figure.savefig(path, dpi=100)
+
+    from screw_dynamics.rollout.plot import STYLE
+    with pyplot.rc_context({**STYLE, "axes.titlelocation": "left", "axes.titleweight": "bold"}):
+        figure, axes = pyplot.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharex=True)
+        for axis, (name, (t, error, _)) in zip(axes, reversed(runs.items()), strict=False):
+            axis.plot(t, 1e6 * error, lw=1.0, label=joints)
+            axis.set(title=f"feed-forward {name} springs", xlabel="time, s", ylabel="deviation of joints, µrad")
+        figure.legend(axes[0].lines, joints, loc="outside lower center", ncols=len(joints), fontsize=7, frameon=False)
+        for name, (t, _, hand) in runs.items():
+            axes[2].semilogy(t[1:], 1e3 * hand[1:], label=f"{name} springs")
+        axes[2].set(title="hand", xlabel="time, s", ylabel="deviation, mm")
+        axes[2].legend(frameon=False)
+        for axis in axes:
+            axis.axvline(DURATION, color="0.6", ls=":", zorder=0)       # the end of the motion
+        figure.savefig(path, dpi=100)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("urdf", help="that of a Panda, as package example-robot-data has it")
-    parser.add_argument("--picture", help="the file of a picture, png, svg or pdf; takes matplotlib")
+    parser.add_argument("--picture", help="the file of a picture, png, svg or pdf; requires matplotlib")
     arguments = parser.parse_args()
     main(arguments.urdf, arguments.picture)

@@ -24,10 +24,11 @@ from .screws.arrays import inertia_matrix
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
-    "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "compiled.counting",
-    "control", "forces", "model.drive", "model.macro_joints", "papers.absolute_coordinates", "papers.formulations",
-    "papers.lie_groups", "papers.symbolic", "planning.optimal", "planning.paths", "recordings.campaigns",
-    "recordings.logs", "robot.closed_loops", "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
+    "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "collision.shapes",
+    "compiled.counting", "control", "forces", "model.drive", "model.macro_joints", "papers.absolute_coordinates",
+    "papers.formulations", "papers.lie_groups", "papers.symbolic", "planning.optimal", "planning.paths",
+    "recordings.campaigns", "recordings.logs", "robot.closed_loops", "screws.arrays", "screws.groups.se3",
+    "screws.groups.so3")}
 
 # Functions and classes of modules that are imported at their first use, as they take extras or are long to import.
 _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "robot.closed_loops", "ElasticJoints": "analysis.elastic_joints",
@@ -35,11 +36,16 @@ _FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "robot.closed_loops", "Elasti
               "campaign": "recordings.campaigns", "view": "viewer.page", "identify": "analysis.identification.fit",
               "ControllerError": "rollout.controllers", "Transmission": "model.transmission",
               "transmissions": "description.urdf.transmissions", "time_optimal": "planning.paths.fastest_motion",
-              "bounds": "analysis.bounds", "BoundsWarning": "analysis.bounds", "export_controller": "control.export"}
+              "bounds": "analysis.bounds", "BoundsWarning": "analysis.bounds", "export_controller": "control.export",
+              "Simulation": "simulator.simulation"}
 
 __all__ = ["DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
            "read_urdf", *_FUNCTIONS, *_MODULES]
+
+
+# Modules of algorithms and counts of operations, which dir() and completion leave out.
+_NOT_LISTED = {"counting", "forward_dynamics", "inverse_dynamics", "macro_joints", "twists"}
 
 
 def __getattr__(name: str) -> Any:
@@ -58,4 +64,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__} - _NOT_LISTED)

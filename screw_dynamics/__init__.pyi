@@ -22,6 +22,7 @@ from .analysis.bounds import bounds as bounds
 from .analysis.elastic_joints import ElasticJoints as ElasticJoints
 from .analysis.identification.fit import identify as identify
 from .backends.gpu import on_gpu as on_gpu
+from .collision import shapes as shapes
 from .compiled import counting as counting
 from .control.export import export_controller as export_controller
 from .description.mjcf import MjcfWarning as MjcfWarning
@@ -57,6 +58,7 @@ from .screws import arrays as arrays
 from .screws.arrays import inertia_matrix as inertia_matrix
 from .screws.groups import se3 as se3
 from .screws.groups import so3 as so3
+from .simulator.simulation import Simulation as Simulation
 from .viewer.page import view as view
 
 __version__: str

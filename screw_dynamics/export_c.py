@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quantities", nargs="+", choices=QUANTITIES, metavar="QUANTITY", default=[],
                         help=f"of {', '.join(QUANTITIES)}; by default the first {len(DEFAULT)}")
     parser.add_argument("--links", nargs="+", metavar="LINK[:REPRESENTATION[:REFERENCE]]", default=[],
-                        help="links of kinematics; by default the bodies that carry no other")
+                        help="links of kinematics; by default the last bodies of the branches")
     parser.add_argument("--precision", choices=("double", "float"), default="double")
     parser.add_argument("--external", nargs="+", metavar="LINK", default=[],
                         help="links on which external wrenches act")

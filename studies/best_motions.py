@@ -224,7 +224,8 @@ def _sticks(axis, robot, found, links, count=9):
     fine = found.evaluate(np.linspace(0.0, found.duration, 200)).q
     axis.plot(*np.array([_stick(robot, q, links[-1:])[0] for q in fine]).T, color=GRAY, linewidth=0.8)
     axis.set_aspect("equal")
-    axis.set_xlabel("x, m")
+    axis.set(xlabel="x, m", ylabel="z, m")
+    axis.locator_params(axis="x", nbins=3)
 
 
 def draw_reaches(folder):
@@ -241,13 +242,16 @@ def draw_reaches(folder):
             axis.plot(t, x, color=color)
     axes[0].legend(fontsize=7, frameon=False)
     axes[0].set_aspect("equal")
+    axes[0].set(xlabel="x, m", ylabel="z, m")
+    for axis in axes[1:]:
+        axis.set_xlabel("t, s")
     _saved(figure, folder / "best_reaches.png")
 
 
 def draw_lift_and_swing(folder):
     """Configurations, and efforts with their limits."""
     figure = plt.figure(figsize=(9.5, 3.4), layout="constrained")
-    axes = _axes(figure, "lifting 5 kg", "efforts over limits", "swing-up", "efforts over limits")
+    axes = _axes(figure, "lifting 5 kg", "efforts / limits", "swing-up", "efforts / limits")
     for problem, bounds, links, (left, right) in (
             (lift(), np.array(WEAK), ["link 0", "link 1", "link 2", "hand"], axes[:2]),
             (swing_up(), np.array([20.0, 5.0]), None, axes[2:])):
@@ -257,10 +261,12 @@ def draw_lift_and_swing(folder):
         _sticks(left, problem.robot, found, links)
         t = np.linspace(0.0, found.duration, 400)
         at = found.evaluate(t)
-        right.plot(t, at.tau / bounds)
+        right.plot(t, at.tau / bounds, label=[name.replace("_", " ") for name in problem.robot.joint_names])
         straight = np.linspace(0.0, 1.0, 200)[:, None] * found.q[-1]
         most = np.abs(problem.robot.gravity_torque(straight)[:, 0]).max() / bounds[0]
-        right.axhline(most, color=GRAY, linestyle="--", linewidth=0.8)
+        right.axhline(most, color=GRAY, linestyle="--", linewidth=0.8, label="straight path, joint 0 at rest")
+        right.legend(fontsize=7, frameon=False, loc="upper left")
+        right.set_ylim(-1.1, 1.95 * most)
         print(f"  held on the straight way joint 0 takes {most:.2f} of its limit")
         right.set_xlabel("t, s")
     _saved(figure, folder / "best_lift_and_swing_up.png")
@@ -269,7 +275,7 @@ def draw_lift_and_swing(folder):
 def draw_throws(folder):
     """Flights, and how the spring is wound and made stiff."""
     figure = plt.figure(figsize=(9.5, 3.2), layout="constrained")
-    axes = _axes(figure, "flight of the ball", "arm (full) and motor (dashed), rad/s", "stiffness, N m/rad")
+    axes = _axes(figure, "flight of the ball", "arm and motor (dashed), rad/s", "stiffness, N m/rad")
     for how, color in zip(("rigid", "fixed", "variable"), (BLUE, ORANGE, GREEN), strict=True):
         problem = throw(how)
         found = problem.best()
@@ -290,6 +296,7 @@ def draw_throws(folder):
     axes[0].legend(fontsize=7, frameon=False)
     for axis, label in zip(axes, ("x, m", "t, s", "t, s"), strict=True):
         axis.set_xlabel(label)
+    axes[0].set_ylabel("z, m")
     _saved(figure, folder / "best_throws.png")
 
 

@@ -65,7 +65,7 @@ def test_what_is_no_file_is_not_replaced(name, make, tmp_path, monkeypatch):
     target = tmp_path / name
     with make(target):
         kind = stat.S_IFMT(target.stat().st_mode)
-        with pytest.raises(FileExistsError, match=f"exists and is no file: it is not replaced.*{name}"):
+        with pytest.raises(FileExistsError, match=f"exists and is not a file: it is not replaced.*{name}"):
             WRITERS[name](target)
         assert stat.S_IFMT(target.stat().st_mode) == kind != stat.S_IFREG
         assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

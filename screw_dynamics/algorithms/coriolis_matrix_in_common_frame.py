@@ -33,7 +33,7 @@ class GyrationsInCommonFrame(NamedTuple):
 
 @kernel
 def add_effects(links: Link, i: int, J: list, Jd: list, M: Inertia, B: Gyration, H: np.ndarray) -> None:
-    """Add the entries of joint i with itself and with the joints that carry it, for the composite inertia M and
+    """Add the entries of joint i with itself and with its ancestors, for the composite inertia M and
     gyration B."""
     parent, k = links.parent, links.coordinate
     rate, momentum, torque = M @ Jd[i] + B @ J[i], M @ J[i], transposed_torque(B, J[i])

@@ -1,7 +1,7 @@
 """Matrices over pairs of joints of deep robots, written by rows: several joints at once are computed on SIMD lanes.
 
 All screws are in the common frame. Bodies are in depth-first order: the subtree of a body is a range of consecutive
-columns of its row, and the bodies that carry it are a few runs of consecutive columns."""
+columns of its row, and its ancestors are a few runs of consecutive columns."""
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def put_carried(H: np.ndarray, i: int, end: int, W: np.ndarray, J: Twist) -> Non
 
 @kernel
 def put_carriers(links: Link, start: list, H: np.ndarray, i: int, products: Any, given: Any) -> None:
-    """Write products(given, first, last) for all bodies that carry body i to its row: columns beginning at `first`."""
+    """Write products(given, first, last) for all ancestors of body i to its row: columns beginning at `first`."""
     j = links.parent[i]
     while j > 0:
         row = H[:, :j]

@@ -1,7 +1,7 @@
 """Solvers of M X = B for a symmetric positive definite matrix M: of trees, and of joints that share coordinates.
 
-For a tree M = L^T D L, with L as sparse as M: entry (i, j) is nonzero only if one of the joints i and j carries the
-other; Featherstone (2008) 6.5. Every joint must have its own coordinate, in order: i - 1 for body i.
+For a tree M = L^T D L, with L as sparse as M: entry (i, j) is nonzero only if one of the joints i and j is an ancestor
+of the other; Featherstone (2008) 6.5. Every joint must have its own coordinate, in order: i - 1 for body i.
 
 B is processed row by row, for SIMD."""
 import numpy as np

@@ -193,7 +193,7 @@ def turned_on_groups(space: Groups, h: Scalar, w: list, v: list, out: list) -> N
 
 @kernel
 def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, out: list) -> None:
-    """Set out (n) to velocities v, which were `begin` a time h ago, in the axes of that time.
+    """Set out (n) to velocities v, resolved in the axes at a time h ago, where they were `begin`.
 
     This is v minus the rates of components due to rotating axes, -h w x v of `begin`. It must be exact, or rotating
     bodies would gain speed."""
@@ -213,7 +213,7 @@ def without_turning_on_groups(space: Groups, h: Scalar, begin: list, v: list, ou
 
 @kernel
 def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
-    """Set out (n) to u, for which q exp(h u) is rotated as by v, and translates straight by h v in the axes of q."""
+    """Set out (n) to u such that q exp(h u) rotates as by v, and moves its origin straight by h v in the axes of q."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:

@@ -105,7 +105,7 @@ def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
     wrench, point, normal = (checks.real_numbers(name, x, size) for name, x, size in (
         ("wrench", wrench, 6), ("point", point, 3), ("normal", normal, 3)))
     if not normal.any(axis=-1).all():
-        raise ValueError("normal must not be 0 0 0, which is no plane's")
+        raise ValueError("normal must not be 0 0 0: it has no direction")
     force = wrench[..., 3:]
     torque = wrench[..., :3] - np.cross(point, force)                   # about the point
     pressure = (normal * force).sum(axis=-1, keepdims=True)
@@ -221,7 +221,7 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
     """
     required = robot.inverse_dynamics(q, qd, qdd, external)
     if not np.isfinite(required).all():
-        raise ValueError("the motion q, qd, qdd must be finite, and so must be its efforts")
+        raise ValueError("q, qd, qdd and the efforts of this motion must be finite")
     stance = _stance(robot, contacts)
     G = np.concatenate([np.zeros((*required.shape, 0)), *(                      # J^T: efforts of unknowns
         np.broadcast_to(np.swapaxes(robot.jacobian(q, link), -1, -2) @ span, (*required.shape, span.shape[1]))
@@ -301,7 +301,7 @@ def _wrench_weights(stance, given):
     found = [np.zeros(0)]
     for link, points in stance.points.items():
         if isinstance(given, Mapping) and link not in given:
-            raise ValueError(f"wrench_weights: there are none of link {link!r}, which is in contact")
+            raise ValueError(f"wrench_weights: link {link!r} is in contact, but has no weights")
         weights = _weights(f"wrench_weights of link {link!r}", given[link] if isinstance(given, Mapping) else given, 6)
         found.append(weights if points is None else np.tile(weights[3:], len(points)))
     return np.concatenate(found)

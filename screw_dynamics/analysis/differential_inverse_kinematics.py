@@ -238,7 +238,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
         H += J.T @ J
         f -= J.T @ r
     if not (np.isfinite(H).all() and np.isfinite(f).all()):
-        raise ValueError("a task is not finite: its rows, rates or weight")
+        raise ValueError("the rows, rates or weight of a task are not finite")
     lower, upper = bounds(robot, q, dt, qd, acceleration_limit, limits)
     v, _, status, _ = daqp.solve(H, f, np.zeros((0, robot.n)), upper, lower)
     if status != 1:
@@ -249,10 +249,10 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
 def _all_of(tasks):
     """Return the tasks of an argument. Raises ValueError for invalid tasks."""
     if isinstance(tasks, Task) or not isinstance(tasks, Sequence):
-        raise ValueError(f"tasks must be a sequence of tasks, as [{type(tasks).__name__}(...)], not one alone")
+        raise ValueError(f"tasks must be a sequence of tasks, such as [{type(tasks).__name__}(...)], not a single task")
     for k, task in enumerate(tasks):
         if not isinstance(task, Task):
-            raise ValueError(f"tasks[{k}] must be a FrameTask, a CenterOfMassTask, a PostureTask or have their "
+            raise ValueError(f"tasks[{k}] must be a FrameTask, a CenterOfMassTask, a PostureTask or an object with a "
                              f"method `at`, not {checks.described(task)}")
     return tasks
 
@@ -336,6 +336,6 @@ def solver() -> Any:
     try:
         import daqp  # imported here: an optional dependency
     except ImportError as error:
-        raise ImportError("differential inverse kinematics takes the quadratic-program solver daqp, which is not "
+        raise ImportError("differential inverse kinematics requires the quadratic-program solver daqp, which is not "
                           "installed: pip install daqp, or screw_dynamics[ik]") from error
     return daqp

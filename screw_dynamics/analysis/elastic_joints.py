@@ -117,10 +117,10 @@ class ElasticJoints:
         model = robot.model
         for joint, drive in model.drives.items():
             if drive.winding is not None:
-                raise ValueError(f"ElasticJoints: the drive of joint {joint!r} is electric, commanded by its voltage; "
-                                 "one with control='current' tells its torques")
+                raise ValueError(f"ElasticJoints: the drive of joint {joint!r} is electric, commanded by voltage: give "
+                                 "it control='current'")
         if not model.motors:
-            raise ValueError("ElasticJoints: no joint of the robot has an elastic drive, as Robot.with_drives gives it")
+            raise ValueError("ElasticJoints: no joint of the robot has an elastic drive: add one by Robot.with_drives")
         self.driven = robot
         links = without_drives(model, model.motors)
         self.robot = Robot(links, robot.gravity, robot.representation, robot.source)
@@ -202,8 +202,8 @@ class ElasticJoints:
             if isinstance(element, Friction) and not friction:
                 continue
             if not isinstance(element, Spring) or not {*element.joints} <= {*self.robot.joint_names}:
-                raise ValueError(f"feed_forward: the robot has {element} of its own: of forces, only forces.Spring at "
-                                 "joints of links is known here; Robot.with_forces takes what it is to be told without")
+                raise ValueError(f"feed_forward: {element} of the robot is not supported, only forces.Spring at joints "
+                                 "of links: remove it by Robot.with_forces")
 
     def _motor(self, joint, motion, setting, friction, whole):
         """Return position, velocity, acceleration and torque of a joint's motor, and write them to `whole`."""
@@ -290,7 +290,7 @@ class ElasticJoints:
                     return x                    # converged to machine precision
                 break
             x = after
-        raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; {size:g} N m or N are missing")
+        raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; the residual is {size:g} N m or N")
 
     def _one(self, name, q):
         """Return a finite configuration (nq,) of the robot with drives."""
@@ -412,7 +412,7 @@ class ElasticJoints:
         stiffened = {joint: drive.stiffness for joint, drive in drives.items()
                      if isinstance(drive.stiffness, (Antagonistic, LeverArm))}
         if not isinstance(given, Mapping) or (unknown := [joint for joint in given if joint not in stiffened]):
-            raise ValueError(f"settings: {unknown[0]!r} is no joint whose drive another actuator stiffens"
+            raise ValueError(f"settings: {unknown[0]!r} is not a joint with a drive of variable stiffness"
                              if isinstance(given, Mapping) else f"settings must be {{joint: value}}, not {given!r}")
         found = dict.fromkeys(drives, 0.0)
         for joint, k in stiffened.items():

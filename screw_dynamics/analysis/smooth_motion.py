@@ -65,12 +65,12 @@ class SmoothMotion:
         if order.shape != (k,) or order.dtype.kind not in "iu" or not ((order >= 0) & (order <= ORDER)).all():
             raise ValueError(f"order must be {k} integers from 0 to {ORDER}")
         if (order + 1).sum() < GIVEN:
-            raise ValueError(f"order: the points give {(order + 1).sum()} numbers, and must give {GIVEN} at least")
+            raise ValueError(f"order: the points give {(order + 1).sum()} numbers, and must give at least {GIVEN}")
         with np.errstate(over="ignore", invalid="ignore"):
             self.values = _completed(np.diff(self.times), values, order)
         self._coefficients = _coefficients(np.diff(self.times), self.values)
         if not (np.isfinite(self.values).all() and np.isfinite(self._coefficients).all()):
-            raise ValueError(f"times: derivatives are beyond numbers, of points {np.diff(self.times).min():g} to "
+            raise ValueError(f"times: derivatives overflow, with points {np.diff(self.times).min():g} to "
                              f"{np.diff(self.times).max():g} s apart")
 
     @property

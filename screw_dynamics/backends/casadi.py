@@ -15,7 +15,7 @@ from .functions import Function
 try:
     import casadi
 except ImportError as error:
-    raise ImportError('screw_dynamics.backends.casadi takes CasADi: pip install "screw_dynamics[casadi]"') from error
+    raise ImportError('screw_dynamics.backends.casadi requires CasADi: pip install "screw_dynamics[casadi]"') from error
 
 
 class CasadiRobot(BridgedRobot):

@@ -17,7 +17,7 @@ try:
     import jax
     import jax.numpy as jnp
 except ImportError as error:
-    raise ImportError('screw_dynamics.backends.jax takes JAX: pip install "screw_dynamics[jax]"') from error
+    raise ImportError('screw_dynamics.backends.jax requires JAX: pip install "screw_dynamics[jax]"') from error
 
 
 class JaxRobot(BridgedRobot):

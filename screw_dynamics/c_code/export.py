@@ -78,7 +78,7 @@ def write_files(folder: str | os.PathLike, found: Mapping[str, str]) -> list[Pat
     root = Path(folder)
     for path in found:
         if (root / path).is_file() and not _is_ours((root / path).read_text(encoding="utf-8", errors="replace")):
-            raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
+            raise FileExistsError(f"{root / path} exists and is not a file of an earlier export: choose another folder")
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
@@ -123,12 +123,12 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     if not fit or name in KEYWORDS | CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
-                         "digits and _, and no word of these languages")
+                         "digits and _, and not a keyword of either language")
     if name in _FUNCTIONS:
-        raise ValueError(f"name {name!r} is that of a function of the C library, and no namespace of C++ can have it: "
-                         "take another")
+        raise ValueError(f"name {name!r} is a function of the C library, and cannot be a namespace of C++: choose "
+                         "another")
     if name in _TARGETS:
-        raise ValueError(f"name {name!r} is that of a target which CMake or a library has: take another")
+        raise ValueError(f"name {name!r} is a target of CMake or of a library: choose another")
     if not robot.n:
         raise ValueError("the robot has no joints: there is nothing to export")
     dialect = Dialect(checks.one_of("precision", precision, PRECISIONS), name)
@@ -138,7 +138,7 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
     functions = [*more, *functions_of(robot.model, wanted, options)]
     if not functions:
         raise ValueError(f"quantities {wanted}: there is nothing to export" + (
-            ", as no links are named" if set(wanted) & set(OF_LINKS) else ""))
+            ", since no links are named" if set(wanted) & set(OF_LINKS) else ""))
     _refuse_namesakes(functions)
     traced = [(function, _straight(robot, function, loops)) for function in functions]
     return Export(robot, dialect, traced, version("screw_dynamics"))
@@ -155,10 +155,10 @@ def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
         if loops and function.symbols and (looped := loops_of(function.ways, inputs, outputs, robot)):
             return looped
         raise ValueError(f"{function.name} takes more than {LONGEST} operations for this robot of {robot.n} degrees of "
-                         "freedom, which compilers take minutes for: leave it out of quantities") from None
+                         "freedom, too many for a compiler: leave it out of quantities") from None
     except ZeroDivisionError:
-        raise ValueError(f"{function.name} would divide by 0: the mass matrix of this robot is singular, as where a "
-                         f"joint moves no mass; leave out {', '.join(SOLVED)}") from None
+        raise ValueError(f"{function.name} would divide by 0: the mass matrix of this robot is singular, since a joint "
+                         f"moves no mass; leave out {', '.join(SOLVED)}") from None
 
 
 def _several(what, given) -> list:
@@ -193,7 +193,7 @@ def _names(robot, what, links) -> tuple[str, ...]:
     found = [robot.model.known_link(link) for link in _several(what, links)]
     for link in found:
         if robot.model.frames[link][0] < 0:
-            raise ValueError(f"{what}: link {link!r} does not move, and nothing on it matters")
+            raise ValueError(f"{what}: link {link!r} does not move: nothing on it has an effect")
     return tuple(dict.fromkeys(found))
 
 

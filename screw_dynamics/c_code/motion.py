@@ -13,8 +13,8 @@ from .functions import Array, Function, Options, at_run_time, configuration, eff
 def friction_torque(model: Model, options: Options) -> list[Function]:
     """Return the function damping qd + friction sign(qd)."""
     for element in friction_of(model):
-        raise ValueError(f"friction_torque: the robot has {element}, of its own or of a drive, which no exported "
-                         "function has")
+        raise ValueError(f"friction_torque: the robot has {element}, of its own or of a drive, which cannot be "
+                         "exported")
 
     def way(robot, qd):
         efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, v))     # propagates NaN
@@ -39,8 +39,8 @@ def drive_torque(model: Model, options: Options) -> list[Function]:
 def step(model: Model, options: Options) -> list[Function]:
     """Return the function of a semi-implicit Euler step."""
     for element in of_model(model, friction=False):
-        raise ValueError(f"step: the robot has {element}, of its own or of a drive, which acts in every motion, and no "
-                         "exported function has it")
+        raise ValueError(f"step: the robot has {element}, of its own or of a drive, which acts in every motion and "
+                         "cannot be exported")
     inputs = (configuration(model), velocities(model), efforts(model), Array("dt", (), "length of the step, s"),
               *at_run_time(options))
     ways, symbols = accelerations_by(model, options)

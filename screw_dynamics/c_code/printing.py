@@ -42,13 +42,13 @@ class Dialect(NamedTuple):
     def number(self, x: float) -> str:
         """Return a number as a literal. Raises ValueError if the type cannot represent it."""
         if not np.isfinite(x):
-            raise ValueError(f"a number is {x}, of inertias that are too large or too small")
+            raise ValueError(f"a constant is {x}: inertias are too large or too small")
         if self.scalar == "double":
             return repr(float(x))
         with np.errstate(over="ignore"):
             single = np.float32(x)
         if not np.isfinite(single):
-            raise ValueError(f"a number is {x}, too large for float")
+            raise ValueError(f"a constant is {x}, too large for float")
         return f"{single!s}f"
 
     def function(self, name: str) -> str:

@@ -85,9 +85,9 @@ def recorded(export: Export) -> Iterator[Recorded]:
             found.inputs.append(inputs)
             found.values.append(values)
         if not sound:
-            raise ValueError(f"{function.name} has no digits that are right in {scalar} precision, in any of "
-                             f"{STATES} states at random: a mass matrix of this robot is singular, or nearly so; leave "
-                             "it out of quantities")
+            raise ValueError(f"{function.name} has no correct digit in {scalar} precision, in any of {STATES} random "
+                             "states: a mass matrix of this robot is singular, or nearly so; leave it out of "
+                             "quantities")
         yield found
 
 

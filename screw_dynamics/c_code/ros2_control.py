@@ -31,10 +31,10 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
 
     taken: words that cannot be namespaces. argument: the name of the argument that is the name."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) < 2:
-        raise ValueError(f"{argument} {checks.described(name)} must be the name of a package of ROS: a lower-case "
-                         "letter, then such letters, digits and single _")
+        raise ValueError(f"{argument} {checks.described(name)} must be the name of a ROS package: a lower-case "
+                         "letter, then lower-case letters, digits and single underscores")
     if name in _TAKEN | KEYWORDS | frozenset(taken):
-        raise ValueError(f"{argument} {name!r} is a word of C++ or the name of a package that is used: take another")
+        raise ValueError(f"{argument} {name!r} is a keyword of C++ or a dependency of the package: choose another")
     for joint in robot.joint_names:
         v = robot.v_slices[joint]
         if v.stop - v.start != 1:
@@ -55,7 +55,7 @@ def package(export: Export, name: str, templates: Mapping[str, str] = FILES, fol
 
     templates {path: file in templates/folder}; more {name: text}: what else the templates contain."""
     if export.name in (name, f"{name}_controller", f"{name}_solver"):
-        raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
+        raise ValueError(f"name {export.name!r} is that of package {name!r} or of one of its libraries: choose another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
              "PACKAGE": name.upper(), **_of_robot(export.robot), **more}
     return {path.format(name): _without_long_lines(filled(f"{folder}/{template}", parts))

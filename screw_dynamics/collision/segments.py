@@ -34,8 +34,9 @@ def point(of: Segment, s: Scalar) -> Vec3:
 
 @kernel
 def beside(a: Segment, b: Segment) -> tuple[Near, Near, Any]:
-    """Return the lower and upper end, along a, of the overlap of the segments: each an end of one of them, with the
-    nearest point of the other. And True where both are the same point."""
+    """Return the ends of the overlap of two segments along a, and True where both ends coincide.
+
+    Each is an end of one segment with the nearest point of the other."""
     d, turn = b.c - a.c, where(a.u @ b.u < 0.0, null(a.c.x) - 1.0, null(a.c.x) + 1.0)
     at, reach = a.u @ d, absolute(a.u @ b.u) * b.half
     low, high = at - reach, at + reach

@@ -91,7 +91,7 @@ load_placements = load_configuration(gather_placements)
 @cache
 def spec_of_gathering() -> KernelSpec:
     """Return the kernel that adds up wrenches (count, 6) on frames, given by index. The result is the wrenches on the
-    bodies that carry the frames, (6 b,), in the frames of their Links."""
+    bodies of the frames, (6 b,), in the frames of their Links."""
     @compiled("wrenches on bodies")
     def on_bodies(memory, count, frames, wrenches, out):
         memory = ws.memory_at(memory)

@@ -88,7 +88,7 @@ def of_joints(by: ModuleType) -> Callable:
     @kernel
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
                         qd: np.ndarray) -> Scalar:
-        """Change qd (n) by the joint impulses within the bounds `acts`. Return the rank of the constraints, 0."""
+        """Add the joint impulses within the bounds `acts` to qd (n). Return 0, the rank of no constraints."""
         of = joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
         problem, lcp = with_joints(given, qd[0], len(of)), lcp_of(given, qd[0], len(of))
         clear(body.tau)

@@ -326,8 +326,7 @@ class Derivatives(Dynamics):
 
 
 def _path(model, body):
-    """Return the bodies on the path to a body, or [] for the root, -1. Of any two of them the first carries the
-    other."""
+    """Return the bodies on the path to a body, each an ancestor of the next, or [] for the root, -1."""
     found = []
     while body >= 0:
         found.append(body)

@@ -152,7 +152,7 @@ class Integration(Evaluation):
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         if any_foreign((q0, qd0, effort)):
             if record is not None:
-                raise ValueError("record: not of states in arrays of Dask")
+                raise ValueError("record: not supported for states in Dask arrays")
             return self._rollout_on(q0, qd0, effort, threads, dt=dt, steps=steps, integrator=integrator,
                                     friction=friction, limits=limits, every=every, rtol=rtol, atol=atol,
                                     springs=springs, forces=forces)

@@ -160,8 +160,8 @@ def _place(entry, structure):
             for keys, found in _entries_in(value):
                 if found.of(structure) is entry:
                     return module, name, keys
-    raise TypeError(f"{entry.name}: what specialize() compiled does not leave its process; pass arrays of Dask to the "
-                    "robot that was specialized, or compute on threads")
+    raise TypeError(f"{entry.name}: kernels of specialize() do not exist in other processes; pass arrays of Dask to "
+                    "the robot that was specialized, or compute on threads")
 
 
 def _entries_in(value, keys=()) -> Iterator[tuple[tuple, CompiledAlgorithm]]:

@@ -70,6 +70,8 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         links: tuple[str, ...] = (link,)
         references: tuple[str | None, ...] = (reference,)
         parts = [parts]
+        if np.shape(pose) == (3,):
+            raise ValueError("pose of shape (3,) is a point, which requires parts='position'")
         poses = checks.finite_numbers("pose", pose, 4, 4)[..., None, :, :]
     else:
         links = tuple(link) if isinstance(link, Iterable) else (link,)
@@ -182,7 +184,7 @@ class Searches:
         """Return joints and options of a Search, with the preference for q_rest, and q_rest as an array or None."""
         if q_rest is None:
             if np.ndim(rest_weight) or checks.number("rest_weight", rest_weight) != 1.0:
-                raise ValueError("rest_weight weighs the way to q_rest, which must be given with it")
+                raise ValueError("rest_weight requires q_rest")
             return prepared.joints[limits], TUNED.copy(), None
         rest, joints = checks.vector("q_rest", q_rest, self._model.nq), prepared.joints[limits].copy()
         joints[problems.REST] = rest[prepared.q_indices]
@@ -239,8 +241,8 @@ class Searches:
             ways = [set(self._way(self._robot.tables.frames[frame].body)) for frame in task]
             found = {i for i in ways[0] ^ ways[1] if allowed[self._model.coordinates[i - 1]]}
             if not found:
-                raise ValueError(f"link {link!r}: no joint of one degree of freedom that may move moves it relative to "
-                                 "its reference")
+                raise ValueError(f"link {link!r}: no joint of one degree of freedom that is free to move changes its "
+                                 "pose in the reference frame")
             moving.append(found)
         return moving
 

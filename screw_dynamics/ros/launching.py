@@ -34,10 +34,10 @@ ARGUMENTS = {   # name: default, description
     "tip_link": ("", "last link of a chain from base_link; empty: as in params_file"),
     "floating_base": ("", "true: the root link moves freely, its state comes from odom; empty: as in params_file"),
     "ground": ("", "true: the simulated robot stands on the plane z = 0; empty: as in params_file"),
-    "scene": ("", "scene file with what is around the simulated robot, a path; empty: as in params_file"),
+    "scene": ("", "path of a scene file with the environment of the simulated robot; empty: as in params_file"),
     "friction": ("", "coefficient of friction of surfaces of the scene without their own; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
-    "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
+    "rviz": ("false", "true: also start robot_state_publisher, if urdf is given, and markers_node, for RViz"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),
     "view": ("false", "true: a web page of the robot by view_node, which logs its address; needs the package viser"),
 }
@@ -188,7 +188,7 @@ def _start(parts: Sequence[Part], context: LaunchContext) -> list[Node]:
 def _given(context: LaunchContext) -> Given:
     arguments = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     if arguments["xacro_args"] and not arguments["urdf"]:
-        raise ValueError("the launch argument xacro_args is given, but urdf, the file it is for, is not")
+        raise ValueError("the launch argument xacro_args requires the argument urdf, the path of a xacro file")
     xacro_args = xacro_arguments(arguments["xacro_args"])
     text = read_urdf_file(arguments["urdf"], xacro_args) if arguments["urdf"] else ""
     return Given(arguments, FindPackageShare(PACKAGE).perform(context), text)
@@ -221,6 +221,6 @@ def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> li
     if not program.vital:
         return [LogInfo(msg=f"{program.executable} has ended with exit code {event.returncode}; the others run on")]
     if event.returncode:        # unlike Shutdown, an exception makes launch exit with 1
-        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: "
-                           "all that was launched with it is ended")
+        raise RuntimeError(f"{program.executable}{program.task} failed with exit code {event.returncode}: the launch "
+                           "is shut down")
     return [] if program.task else [Shutdown(reason=f"{program.executable} has ended")]

@@ -210,7 +210,7 @@ class ContactModel:
             if (missed := reports[..., RESIDUALS].max(initial=0.0)) == 0.0:
                 return self.contacts(reports[:, 0].reshape(*lead, reports.shape[-1]))
             if not self.grow(most, missed):
-                raise ValueError(f"max_contacts {most} are {missed:g} too few")
+                raise ValueError(f"max_contacts {most} must be larger by at least {missed:g}")
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: Any, dt: float, *given: Any, contacts: int | None = None,
                 watch: Callable | None = None, **options: Any) -> Samples:
@@ -218,7 +218,7 @@ class ContactModel:
         capacity is exceeded, the rollout is repeated with a larger one. Raises ValueError, with the time, for more than
         max_contacts, and for dt < LEAST_STEP. watch(q): as for Rollouts.samples, without the report."""
         if checks.positive("dt", dt) < LEAST_STEP:
-            raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
+            raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap divided by a shorter step overflows")
         while True:
             (most, _, rollouts, _), reports = self._room, []
             numbers = contact_tables.report_numbers(most if contacts is None else min(contacts, most))
@@ -239,7 +239,8 @@ class ContactModel:
                 return found
             if not self.grow(most, missed.max()):
                 at = tuple(np.argwhere(missed > 0.0)[0])
-                raise ValueError(f"max_contacts {most} are {missed[at]:g} too few by t = {found.t[at[-1] + 1]:g} s")
+                raise ValueError(f"max_contacts {most} must be larger by at least {missed[at]:g} at t = "
+                                 f"{found.t[at[-1] + 1]:g} s")
 
     def step(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None, dt: float, integrator: str
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -264,7 +265,7 @@ class ContactModel:
         return here, rate, found
 
     def prepare_step(self, integrator: str) -> None:
-        """Prepare `step` for an integrator that `samples` has used."""
+        """Prepare the memory of `step` for an integrator. `samples` must have run with it."""
         most, _, rollouts, steps = self._room
         if not (free := steps.setdefault(integrator, [])):
             one, settings, pool = rollouts.step_entry(integrator, False, None)

@@ -22,7 +22,7 @@ DERIVED = ("semi_implicit_euler",)
 def refuse_loops(contact_model: Any) -> None:
     """Raise ValueError for robots with closed loops."""
     if contact_model.constraints is not None:
-        raise ValueError("derivatives of steps with closed loops are not known here, of "
+        raise ValueError("derivatives of steps with closed loops are not supported: "
                          f"{', '.join(contact_model.constraints.rows)}")
 
 
@@ -33,7 +33,7 @@ class SceneDerivatives(RolloutDerivatives):
     def __init__(self, contact_model: Any, q0: ArrayLike, qd0: ArrayLike | None, effort: ArrayLike | None, dt: float,
                  steps: int, integrator: str, friction: bool, limits: bool, forces: Forces, landed: float):
         if callable(effort):
-            raise ValueError("effort must be an array or None: a controller has no derivatives here")
+            raise ValueError("effort must be an array or None: a controller is not supported here")
         robot = contact_model.robot
         refuse_loops(contact_model)
         landed = checks.number("landed", landed, 0.0)
@@ -227,9 +227,9 @@ def _refuse(pairs, model):
     contacts = model.contacts
     for k in np.flatnonzero(contacts.ambiguous):
         first, second = pairs[contacts.pair[k]]
-        raise ValueError(f"contact of {first!r} and {second!r}: {contacts.mode[k]} by a margin of "
-                         f"{min(contacts.opening[k], contacts.slipping[k]):g} alone, where derivatives change")
+        raise ValueError(f"contact of {first!r} and {second!r}: {contacts.mode[k]} by a margin of only "
+                         f"{min(contacts.opening[k], contacts.slipping[k]):g}, where derivatives jump")
     if not model.determined:
         names = sorted({pairs[k] for k in contacts.pair[contacts.mode == SLIDING]})
-        raise ValueError(f"contacts of {names} slide in different directions under a load that they share in a way "
-                         "which no law determines: the step has no derivative")
+        raise ValueError(f"contacts of {names} slide in different directions, and share a load in an indeterminate "
+                         "way: the step has no derivative")

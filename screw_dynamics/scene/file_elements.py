@@ -108,7 +108,7 @@ def _no_flags(where: str, x: Any) -> Any:
         if isinstance(each, list):
             _no_flags(where, each)
         elif isinstance(each, bool):
-            raise ValueError(f"{where} must be made of numbers, not {each}")
+            raise ValueError(f"{where} must contain numbers, not {each}")
     return x
 
 

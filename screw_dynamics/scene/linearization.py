@@ -179,7 +179,7 @@ def _refuse(contact_model, pair, closed, rebounds):
             if acts[what] and getattr(row, what) > 0.0:
                 names = contact_model.colliders[row.first].name, contact_model.colliders[row.second].name
                 raise ValueError(f"contact of {names[0]!r} and {names[1]!r}: {what} {getattr(row, what):g} must be 0: "
-                                 "derivatives of steps know sliding friction alone")
+                                 "derivatives of steps support only sliding friction")
 
 
 def _corrections(inertia, given, mu, held, moved, ends, h):

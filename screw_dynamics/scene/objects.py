@@ -60,7 +60,7 @@ class SceneObject:
             _check_turns(name, self.inertia)
             if self.mass is not None and not np.isclose(checks.positive(f"{name}: mass", self.mass),
                                                         self.inertia[5, 5], rtol=1e-9, atol=0.0):
-                raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
+                raise ValueError(f"{name}: mass {self.mass!r} must equal that of its inertia, {self.inertia[5, 5]:g}")
             self._set(mass=checks.positive(f"{name}: mass", self.inertia[5, 5]))
         elif self.mass is not None:
             self._set(mass=checks.positive(f"{name}: mass", self.mass))
@@ -192,8 +192,8 @@ def _check_turns(name, inertia):
     mass, moment = inertia[5, 5], inertia[:3, 3:]
     about = inertia[:3, :3] + moment @ moment / mass if mass > 0.0 else inertia[:3, :3]
     if mass > 0.0 and not np.linalg.eigvalsh(about)[0] > NEGLIGIBLE * np.abs(inertia[:3, :3]).max():
-        raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass must be positive about each axis: "
-                         "what moves freely turns")
+        raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass must be positive about each axis, "
+                         "since a free body rotates")
 
 
 def _kept(array):

@@ -401,7 +401,7 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
             If no object or link with collision shapes has this name.
         """
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
-            raise ValueError(f"nothing called {name!r} touches, the scene has "
+            raise ValueError(f"{name!r} is not a link or object with a shape; the scene has "
                              f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
         if name in self._objects:
             self._objects[name] = self._objects[name].but(**fields)
@@ -671,8 +671,8 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
             `max_contacts`, with the time.
         """
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
-            raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
-                             f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
+            raise ValueError(f"integrator {integrator!r} adapts its steps to an error estimate, which impacts make "
+                             f"useless: with contacts use one of {', '.join(FIXED_STEPS)}")
         contact_model = self.contact_model
         if contact_model.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,
@@ -715,6 +715,25 @@ class Scene(SceneLinearization, ScenePlanning, metaclass=WithHints, hints=in_par
         from .view import view
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)
+
+    def plot(self, motion: SceneMotion, tau: ArrayLike | None = None, path: str | os.PathLike | None = None) -> Any:
+        """Plot a motion with matplotlib, as Robot.plot does.
+
+        Parameters
+        ----------
+        motion : SceneMotion
+            Motion, as `rollout` returns it.
+        tau : array_like (..., samples, n), optional
+            Efforts, N m or N; also (n,), or one fewer than samples, one for each interval.
+        path : str or path-like, optional
+            File to write: PNG, PDF or SVG, by its extension. The figure is closed afterwards.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Positions, velocities and efforts of each joint and free body, and the energy.
+        """
+        return self.robot.plot(motion.t, motion.q, motion.qd, tau, path)
 
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:

@@ -47,7 +47,7 @@ def _composed(yaml, text):
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"line {line}: aliases (*{event.anchor}) are not taken: write the value again")
+            raise ValueError(f"line {line}: aliases (*{event.anchor}) are not supported: repeat the value")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
@@ -62,7 +62,7 @@ def _value(yaml, node):
         return None
     line, kind = node.start_mark.line + 1, node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in ("null", "bool", "int", "float", "str", "timestamp", "seq", "map"):
-        raise ValueError(f"line {line}: the tag {node.tag!r:.60} is not taken")
+        raise ValueError(f"line {line}: the tag {node.tag!r:.60} is not supported")
     if isinstance(node, yaml.SequenceNode):
         return [_value(yaml, each) for each in node.value]
     if isinstance(node, yaml.MappingNode):

@@ -29,13 +29,12 @@ def check_drives(robot: Robot) -> None:
     is not the effort of one coordinate."""
     names = command_names(robot.model)
     if twice := {name for i, name in enumerate(names) if name in names[:i]}:
-        raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, by which nothing else can be "
-                         "commanded: rename it")
+        raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, which has commands of its own: "
+                         "rename it")
     for joint, drive in robot.model.drives.items():
         if drive.coupling and not drive.is_elastic and drive.electric is not None and drive.electric.voltage < np.inf:
-            raise ValueError(f"drive of joint {joint!r} is electric, and rigid, and turned by several joints: the "
-                             "efforts of a simulated robot are at the joints, and no voltage can limit them; leave the "
-                             "voltage out")
+            raise ValueError(f"drive of joint {joint!r} is electric and rigid, and several joints turn it: efforts of "
+                             "a simulated robot act at joints, where no voltage limits them; leave the voltage out")
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
@@ -56,4 +55,4 @@ def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Seq
                 raise ValueError(f"drives_compensate has gravity, but joint {joint!r} has a spring that several joints "
                                  "or motors turn, which share its weight in more than one way: it must be empty")
     if settings.energy_balance and in_scene:
-        raise ValueError("energy_balance is of a robot alone: it must be false in a scene")
+        raise ValueError("energy_balance must be false in a scene: it is supported for a robot without contacts")

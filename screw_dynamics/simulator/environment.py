@@ -162,7 +162,7 @@ class Environment:
         try:
             self.contact_model.touches(q)
         except ValueError as error:
-            raise ValueError(f"object '{name}' is one too many: {error}") from None
+            raise ValueError(f"object '{name}' cannot be added: {error}") from None
 
     def delete(self, name: str) -> None:
         """Remove an object; other objects keep their motion."""

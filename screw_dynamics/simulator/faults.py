@@ -6,6 +6,7 @@ import math
 import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -112,7 +113,8 @@ class Faults:
         self._n = base + len(self._joints)
         self._sensors = (*joint_names, JOINT_STATES, *sensors)
         self._names: dict[str, Callable[[], Sequence[str]]] = {
-            JOINT: lambda: self._joints, SENSOR: lambda: self._sensors, SURFACE: around[0], OBJECT: around[1]}
+            JOINT: partial(getattr, self, "_joints"), SENSOR: partial(getattr, self, "_sensors"), SURFACE: around[0],
+            OBJECT: around[1]}
         self.active: tuple[Fault, ...] = ()
         self._mechanical = False            # True if a joint is stuck, weak or lost
         self._schedule = [scheduled(line) for line in settings.fault_schedule if line]

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
 from screw_dynamics.constraints.projection import STEPS
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.closed_loops import ClosedLoopRobot
+from screw_dynamics.rollout.conservation import beyond_limits
 
 
 def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:
@@ -58,12 +60,22 @@ def loads(loops: ClosedLoopRobot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
             yield constraint.on, -np.concatenate((T[:3, :3] @ wrench[:3] + np.cross(T[:3, 3], force), force))
 
 
+def position_residual(robot: Robot, q: np.ndarray) -> float:
+    """Return the largest violation of a position limit at q (nq,), in rad or m."""
+    return float(beyond_limits(robot.model, q))
+
+
+def _residual(loops, name, q):
+    """Return the largest residual of a constraint at q (nq,)."""
+    return loops.residuals(q)[name]
+
+
 def residuals(robot: Robot) -> dict[str, Callable[[np.ndarray], float]]:
     """Return {name and unit of each constraint: function that returns its largest residual at q (nq,)}."""
     if not robot.model.constraints:
         return {}
     loops = ClosedLoopRobot(robot)
-    return {f"{name} [m or rad]": lambda q, name=name: loops.residuals(q)[name] for name in loops.rows}
+    return {f"{name} [m or rad]": partial(_residual, loops, name) for name in loops.rows}
 
 
 def prepare_loops(robot: Robot, q: np.ndarray, qd: np.ndarray) -> None:

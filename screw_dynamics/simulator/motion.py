@@ -56,7 +56,18 @@ class Motion:
     _update_drives: Callable[[], None]
 
     def advance(self, steps: int) -> int:
-        """Make `steps` steps and return how many were made: fewer if the state would become non-finite."""
+        """Make steps.
+
+        Parameters
+        ----------
+        steps : int
+            Number of steps.
+
+        Returns
+        -------
+        int
+            Number of completed steps, which is smaller if the state would become non-finite.
+        """
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
             event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps),

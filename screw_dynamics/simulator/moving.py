@@ -13,6 +13,7 @@ from screw_dynamics.robot.closed_loops import ClosedLoopRobot
 from screw_dynamics.rollout.driven import Driven
 from screw_dynamics.rollout.driven_joints import ADDED
 from screw_dynamics.scene import Contacts
+from screw_dynamics.utils.lazy import remade
 
 from .environment import ContactModel
 from .settings import Settings
@@ -30,9 +31,14 @@ class Moving:
         self._make = partial(driven, robot, settings, forces, contact_model)
         self._rebuild()
 
+    @remade
+    def driven(self) -> Driven:
+        """The compiled motion, with memory of this process."""
+        return self._make()
+
     def _rebuild(self) -> None:
         self._most = 0 if self.contact_model is None else self.contact_model.most
-        self.driven = self._make()
+        Moving.driven.forget(self)
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray,

@@ -113,7 +113,7 @@ class Runner:
 
         Raises ValueError while other requested steps are under way."""
         if self.stepping:
-            raise ValueError("other steps are under way")
+            raise ValueError("other steps are in progress")
         self._requested = self.simulation.steps, self.simulation.steps + steps
         self._finished = finished
         self.work()

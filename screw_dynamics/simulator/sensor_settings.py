@@ -26,7 +26,7 @@ class SensorSettings:
     encoder_resolution: float = setting(
         0.0, "reported positions are whole multiples of it; 0: continuous", "rad or m", lower=0.0)
     sensor_delay: float = setting(
-        0.0, "simulated time by which all that sensors report is old, in whole steps", "s", lower=0.0, upper=10.0,
+        0.0, "delay of all sensors in simulated time, in whole steps", "s", lower=0.0, upper=10.0,
         least=1e-9)
     sensor_dropout: float = setting(
         0.0, "probability that a sample of a sensor, or a message on joint_states, is not published", "1", lower=0.0,

@@ -27,8 +27,8 @@ class Settings(SensorSettings):
         0.5, "simulated time after which the command of a joint is stale; 0: never", "s", lower=0.0, upper=1e6,
         least=1e-6)
     on_timeout: str = _setting(
-        "zero", "what drives a joint whose command is stale: zero effort, zero velocity or still the last position; "
-        "its brake; or its gravity torque", choices=ON_TIMEOUT)
+        "zero", "command of a joint after a timeout: zero (zero effort or velocity, the last position), its brake, or "
+                "its gravity torque", choices=ON_TIMEOUT)
     drives_compensate: tuple[str, ...] = _setting(
         (), "what drives in the mode effort add to commanded efforts, as on robots that stand still under efforts of "
         "0: the gravity torque of the description, without payloads", choices=COMPENSATED)
@@ -36,14 +36,14 @@ class Settings(SensorSettings):
         True, "brakes hold each joint until its first command, and again after a reset")
     enforce_limits: bool = _setting(
         True, "stop joints at their position limits, clip commands and efforts to the limits of the URDF, and move set "
-        "points of positions at its velocity limits; an effort or velocity limit of 0 is none")
-    joint_friction: bool = _setting(True, "joints have the damping and friction of the URDF")
+              "points of positions at its velocity limits; an effort or velocity limit of 0 means no limit")
+    joint_friction: bool = _setting(True, "apply the damping and friction of the joints in the URDF")
     servo_bandwidth: float = _setting(
-        50.0, "of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
+        50.0, "bandwidth of the servos in the modes velocity and position; at most 0.5 / dt", "rad/s", lower=1e-3)
     energy_balance: bool = _setting(
-        False, "keep account of work, losses and impulses, for the residuals of energy and momentum in the "
-        "diagnostics: takes time in each step")
-    seed: int = _setting(0, "of everything random", lower=0)
+        False, "report residuals of energy and momentum in the diagnostics, from sums of work, losses and impulses; "
+               "steps take longer")
+    seed: int = _setting(0, "seed of all random numbers", lower=0)
     initial_noise: float = _setting(0.0, "standard deviation of the positions after a reset", "rad or m", lower=0.0)
     initial_base_pose: tuple[float, ...] = _setting(
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), "pose of a floating base after a reset, in the root link: x y z, "

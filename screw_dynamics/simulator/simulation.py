@@ -4,6 +4,7 @@ Time is counted in whole steps and integer nanoseconds: the same seed and the sa
 bitwise identical results, however many steps are made at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from screw_dynamics.model.floating_base import (
     velocity_names,
 )
 from screw_dynamics.robot import Robot
-from screw_dynamics.rollout.conservation import beyond_limits
 from screw_dynamics.scene import Scene
 
 from .acceptance import check_drives, check_inertia, check_settings
@@ -29,7 +29,7 @@ from .faults import Faults, Scheduled
 from .heat import Heat
 from .initial_state import InitialState, modes_of
 from .limits import EnforcedLimits
-from .loops import closed, residuals, with_loops
+from .loops import closed, position_residual, residuals, with_loops
 from .measurements import Measurements
 from .motion import Motion
 from .motors import command_names
@@ -47,40 +47,60 @@ AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_j
 class Simulation(Motion, Objects, Measurements):
     """A robot that moves under commands, gravity, friction and pushes.
 
-    * q (nq,), qd (n,): the state; replaced, never changed in place. steps: steps since the last reset.
-    * base: the floating base, or None. joint_names: the joints of one degree of freedom. names: all n velocities, those
-      of the base first. command_names: the names used in commands, see motors.py.
-    * saturated (n,): number of steps, since the start, in which a command or an effort was clipped to a limit.
-    * unsolved: the largest contact residual in m/s, since the last reset, in steps where the solver did not converge.
-    * fault: None, or the reason why the robot stopped until a reset. The state is always finite.
-    * initial_state: the state after the next reset.
-    * residuals {name: function of q (nq,)}: residuals of the constraints, 0 where satisfied; entries may be added.
-    * given_up (n,): mask of the joints whose command is stale and no longer acts. at_command: True if their state had
-      reached their last command then, by ros2_control's sum of differences.
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    settings : Settings, optional
+        Settings of screw_dynamics.simulator.settings, the parameters of ``simulator_node``.
+    initial_positions : dict of str to float, optional
+        Positions of joints after a reset, by default 0 or the middle of the range.
+    time_ns : int, optional
+        Initial simulated time in nanoseconds.
+    modes : dict of str to {"effort", "velocity", "position", "passive"}, optional
+        Commanded quantity of each joint, by default ``settings.command_mode``.
+    joint_sensors : dict of str to dict, optional
+        Sensor errors of single joints, by the names of the settings: {joint: {"position_noise": 1e-3}}.
+    instrumented : Robot, optional
+        Model in which the child links of joints with force-torque sensors can be separated, as ``model_of(urdf,
+        apart=joints)`` makes it.
+    forces : sequence of Element, optional
+        Force elements of screw_dynamics.forces that act in addition to the model's friction, at simulated time.
+    scene : Scene, optional
+        Scene around this robot, whose links can then touch its objects and each other.
 
-    initial_positions {joint: position}: state after a reset, `EnforcedLimits.middle` for other joints. time_ns: initial
-    simulated time. modes {joint: "effort", "velocity", "position" or "passive"}: the commanded quantity, of
-    `default_modes` for other joints. joint_sensors and instrumented are those of `Sensors`. forces: force elements of
-    screw_dynamics.forces that act in addition to the model's friction; their time is simulated time. Raises ValueError
-    for a joint without inertia, an initial position outside its limits, and an unknown link or joint.
+    Raises
+    ------
+    ValueError
+        If a joint has no inertia, an initial position is outside its limits, or a link or joint is unknown.
 
-    A robot whose model has constraints starts and stays with its loops closed.
+    Notes
+    -----
+    A robot whose model has constraints starts and stays with its loops closed. Attributes are
 
-    scene: an sd.Scene around this robot, whose links can then touch its objects and each other. `environment`, None
-    without a scene, holds its objects and their motion; all other attributes are those of the robot."""
+    q (nq,), qd (n,): the state; replaced, never changed in place. steps: steps since the last reset.
+    base: the floating base, or None. joint_names: the joints of one degree of freedom. names: all n velocities, those
+    of the base first. command_names: the names used in commands, see motors.py.
 
-    def __init__(
-        self,
-        robot: Robot,
-        settings: Settings | None = None,
-        initial_positions: Mapping[str, float] | None = None,
-        time_ns: int = 0,
-        modes: Mapping[str, str] | None = None,
-        joint_sensors: Mapping[str, Mapping[str, float]] | None = None,
-        instrumented: Robot | None = None,
-        forces: Sequence[Element] = (),
-        scene: Scene | None = None,
-    ):
+    saturated (n,): number of steps, since the start, in which a command or an effort was clipped to a limit.
+    unsolved: the largest contact residual in m/s, since the last reset, in steps where the solver did not converge.
+    fault: None, or the reason why the robot stopped until a reset. The state is always finite.
+    initial_state: the state after the next reset.
+
+    residuals {name: function of q (nq,)}: residuals of the constraints, 0 where satisfied; entries may be added.
+
+    given_up (n,): mask of the joints whose command is stale and no longer acts. at_command: True if their state had
+    reached their last command then, by ros2_control's sum of differences.
+
+    environment: the objects of the scene and their motion; None without a scene. All other attributes are those of the
+    robot.
+    """
+
+    def __init__(self, robot: Robot, settings: Settings | None = None,
+                 initial_positions: Mapping[str, float] | None = None, time_ns: int = 0,
+                 modes: Mapping[str, str] | None = None,
+                 joint_sensors: Mapping[str, Mapping[str, float]] | None = None, instrumented: Robot | None = None,
+                 forces: Sequence[Element] = (), scene: Scene | None = None):
         check_drives(robot := under_current_control(robot))
         self.environment = None if scene is None else Environment(scene.copy(with_loops(robot)))
         self._robot, self.base = robot, floating_base(robot.model)
@@ -101,15 +121,15 @@ class Simulation(Motion, Objects, Measurements):
         around = self.environment
         self.faults = Faults(self.settings, self.command_names[self._rates:], self.joint_names, self.sensors.names,
                              self._rates,
-                             (lambda: (), lambda: ()) if around is None else
-                             (lambda: around.surfaces, lambda: around.bodies))
+                             (tuple, tuple) if around is None else
+                             (partial(getattr, around, "surfaces"), partial(getattr, around, "bodies")))
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
         self.heat, self.windings = Heat(robot.model, self.settings), Windings(robot.model)
         self._balance = Balance(self.settings, self.limits, self.forces) if self.settings.energy_balance else None
         if self.settings.enforce_limits:
-            self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
+            self.residuals["position limits [rad or m]"] = partial(position_residual, robot)
         self.saturated = np.zeros(robot.n, dtype=np.int64)
         self._origin_ns = time_ns
         self.steps = 0
@@ -128,7 +148,15 @@ class Simulation(Motion, Objects, Measurements):
         self._restart_balance()
 
     def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
-        """Change the payloads: robot has them; loaded(robot) returns any robot of the same links with them."""
+        """Change the payloads.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot with the payloads.
+        loaded : callable
+            Function that returns a given robot of the same links with the payloads.
+        """
         self.robot = robot
         self.sensors.carry(loaded)
 
@@ -138,7 +166,18 @@ class Simulation(Motion, Objects, Measurements):
         return coordinates(self.q, self.robot.n)
 
     def configuration(self, position: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) of joint positions (n,), with the present pose of the base."""
+        """Return the configuration of joint positions, with the present pose of the base.
+
+        Parameters
+        ----------
+        position : ndarray (n,)
+            Positions.
+
+        Returns
+        -------
+        ndarray (nq,)
+            Configuration.
+        """
         return position if self.base is None else np.concatenate((self.q[:NUMBERS], position[RATES:]))
 
     @property
@@ -161,25 +200,42 @@ class Simulation(Motion, Objects, Measurements):
         self._origin_ns = -self.steps * self.settings.dt_ns
 
     def reset(self, restart_clock: bool = False) -> None:
-        """Return to the initial state, without commands and pushes, and arm the fault schedule. Simulated time
-        continues, or restarts at zero."""
+        """Return to the initial state, without commands and pushes, and start the fault schedule.
+
+        Parameters
+        ----------
+        restart_clock : bool, optional
+            True to restart simulated time at zero.
+        """
         self._start(*self.initial_state.with_noise(self.settings), restart_clock)
 
-    def reset_to(
-        self,
-        names: Sequence[str],
-        position: Sequence[float],
-        velocity: Sequence[float] | None = None,
-        restart_clock: bool = False,
-        base: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> None:
-        """Reset as `reset` does, with positions and velocities (names,) of the joints `names`; velocity None: at rest.
+    def reset_to(self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float] | None = None,
+                 restart_clock: bool = False, base: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Reset as `reset` does, to a given state.
 
-        base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: the
-        initial ones.
+        Parameters
+        ----------
+        names : sequence of str
+            Joints. Other joints get their initial positions.
+        position : sequence of float
+            Positions of these joints, rad or m.
+        velocity : sequence of float, optional
+            Their velocities, rad/s or m/s. By default they are at rest.
+        restart_clock : bool, optional
+            True to restart simulated time at zero.
+        base : (ndarray (7,), ndarray (6,)), optional
+            Pose x y z, quaternion x y z w of a floating base, and its twist in its own frame. By default the initial
+            ones.
 
-        A nonzero initial velocity releases all joints at once, whatever hold_until_first_command is. Raises ValueError
-        with the joint's name, and changes nothing then."""
+        Raises
+        ------
+        ValueError
+            If a joint is unknown or repeated, or a number is not finite or outside limits. Nothing changes then.
+
+        Notes
+        -----
+        A nonzero velocity releases all joints at once, also with hold_until_first_command.
+        """
         self._start(*self.initial_state.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
@@ -190,7 +246,7 @@ class Simulation(Motion, Objects, Measurements):
         if self.environment is not None:
             self.environment.fail({}, ())
             self.environment.reset()
-        self._pushes = Pushes(lambda: self._pushed_links())
+        self._pushes = Pushes(self._pushed_links)
         self._commands.clear(coordinates(q, len(qd)))
         self._drives = self._commands.drives(0)
         if qd.any():
@@ -208,29 +264,66 @@ class Simulation(Motion, Objects, Measurements):
             self._balance.restart(self.robot, self.q, self.qd)
 
     def account(self) -> Account | None:
-        """Return the energy and momentum balance since the last reset or change of gravity; None without the setting
-        energy_balance."""
+        """Return the energy and momentum balance since the last reset or change of gravity.
+
+        Returns
+        -------
+        Account or None
+            Work, losses and residuals. None without the setting energy_balance.
+        """
         return None if self._balance is None else self._balance.account()
 
     # --------------------------------------------------------------------------------------------- commands and faults
     def command(self, command: np.ndarray) -> None:
-        """Command the joints, (n,), each in the unit of its mode, and a floating base by a wrench in its frame, torque
-        first. A joint with NaN keeps its last command."""
+        """Command the joints and a floating base.
+
+        Parameters
+        ----------
+        command : ndarray (n,)
+            Efforts, velocities or positions, by the modes of the joints. NaN keeps the last command. A floating base
+            has the wrench on it, in its frame, torque first.
+        """
         self.faults.send(command, self.steps)
         self._update_drives()
 
     def set_modes(self, modes: Mapping[str, str]) -> None:
-        """Change the commanded quantities of the joints; `modes` as in the constructor. A joint whose mode changes
-        loses its command. Raises ValueError with the joint's name, and changes nothing then."""
+        """Change the commanded quantities of the joints.
+
+        Parameters
+        ----------
+        modes : dict of str to {"effort", "velocity", "position", "passive"}
+            Commanded quantity of each joint, as in the constructor. A joint whose mode changes loses its command.
+
+        Raises
+        ------
+        ValueError
+            If a joint or a mode is unknown. Nothing changes then.
+        """
         self._commands.set_modes(modes_of(self.robot.model, self.settings.command_mode, modes), self.position)
         self._update_drives()
 
-    def inject(
-        self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
-    ) -> None:
-        """Inject a fault of faults.KINDS after a delay, for a duration (0: until `clear_faults` or a reset).
+    def inject(self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
+               ) -> None:
+        """Inject a fault.
 
-        Raises ValueError for an invalid kind, target or value, and changes nothing then."""
+        Parameters
+        ----------
+        kind : str
+            Kind of the fault, one of screw_dynamics.simulator.faults.KINDS.
+        target : str, optional
+            Joint, sensor, link or object with the fault, depending on the kind.
+        value : float, optional
+            Value of the fault, depending on the kind.
+        delay : float, optional
+            Simulated time in s until the fault begins.
+        duration : float, optional
+            Its duration in s. 0: until `clear_faults` or a reset.
+
+        Raises
+        ------
+        ValueError
+            If the kind, the target or a number is invalid. Nothing changes then.
+        """
         self.faults.inject(Scheduled(kind, target, value, delay, duration), self.steps)
         self._update_drives()
 
@@ -257,10 +350,27 @@ class Simulation(Motion, Objects, Measurements):
         self._update_drives()
 
     def push(self, link: str, wrench: Sequence[float], duration: float = 0.0) -> None:
-        """Apply a wrench (6,), (torque, force) in the link's frame, for `duration` seconds; 0: until a reset.
+        """Apply a wrench to a link.
 
+        Parameters
+        ----------
+        link : str
+            Link, or free object of the scene.
+        wrench : sequence of float (6,)
+            Torque and force in the link's frame, N m and N.
+        duration : float, optional
+            Duration in s. 0: until a reset.
+
+        Raises
+        ------
+        ValueError
+            If the link is unknown, or a number is not finite.
+
+        Notes
+        -----
         Pushes with a duration add up. A push until a reset replaces the previous one on the link; a zero wrench ends
-        it."""
+        it.
+        """
         if not 0.0 <= duration < np.inf:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))

@@ -147,7 +147,7 @@ def _check_efforts(points: Points, given: np.ndarray, names: Sequence[str], mode
         raise GoalError(
             Code.INVALID_GOAL,
             f"point {i}, joint '{names[j]}': effort {points.effort[i, j]} is given, but its motor is behind a spring, "
-            "and the effort along its way not known: leave efforts out, or send them on joint_commands")
+            "and the effort along the path is unknown: leave efforts out, or send them on joint_commands")
 
 
 def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:

@@ -51,4 +51,4 @@ def claim_domain() -> tuple[int, int]:
             return domain, lock
         except OSError:
             os.close(lock)
-    raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
+    raise RuntimeError(f"test runs on this machine use all {len(DOMAINS)} DDS domains")

@@ -430,9 +430,9 @@ class RobotSimulator:
         The recording is cleared. The simulated time continues.
         """
         if stray := [joint for joint in velocity or {} if joint not in (position or {})]:
-            raise ValueError(f"velocity of joint '{stray[0]}' is given, but no position of it")
+            raise ValueError(f"velocity of joint '{stray[0]}' is given, but not its position")
         if base_twist is not None and base_pose is None:
-            raise ValueError("base_twist is given, but no base_pose")
+            raise ValueError("base_twist is given, but not base_pose")
         if position is None and base_pose is None:
             self.call(Trigger, f"{SIMULATOR}/reset")
         else:

@@ -43,5 +43,5 @@ def _mode(real, target):
     except FileNotFoundError:
         return None
     if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):        # os.replace must not replace these
-        raise FileExistsError(errno.EEXIST, "exists and is no file: it is not replaced", str(target))
+        raise FileExistsError(errno.EEXIST, "exists and is not a file: it is not replaced", str(target))
     return stat.S_IMODE(found)

@@ -144,7 +144,7 @@ class View:
         t = checks.real_numbers("t", t).astype(float)
         sizes = {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
         if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():
-            raise ValueError(f"t must be ascending times (samples,), and has the shape {t.shape}")
+            raise ValueError(f"t must be ascending times (samples,), but has the shape {t.shape}")
         speed, loop = checks.positive("speed", speed), checks.flag("loop", loop)
         motions = {name: checks.real_numbers(name, x, sizes[name]) for name, x in (("q", q), ("qd", qd), ("tau", tau))
                    if x is not None}

@@ -39,8 +39,8 @@ def start(host: str, port: int, title: str) -> Any:
         if not guarded:
             server.stop()
     if not guarded:
-        raise RuntimeError(f"viser {viser.__version__} starts its server in a way in which any web page could connect "
-                           f"to it, so that it was stopped: pip install viser=={SEEN}")
+        raise RuntimeError(f"viser {viser.__version__} starts its server in a way that lets any web page connect to "
+                           f"it, and was stopped: pip install viser=={SEEN}")
     return server
 
 

@@ -311,7 +311,7 @@ def test_formulations_contain_it():
                                   lambda r, q: closed_form.momentum.system_rate(r, q, r.body_twists(q, 0 * q))])
 def test_what_is_about_bodies_alone_refuses_it(call):
     pair = Pair("tree")
-    with pytest.raises(ValueError, match=r"joint '.*' has armature [\d.]+, which is that of no body; with_arm"):
+    with pytest.raises(ValueError, match=r"joint '.*' has armature [\d.]+, which no body has; with_arm"):
         call(pair.geared, pair.q)
 
 

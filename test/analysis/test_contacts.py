@@ -154,7 +154,7 @@ def test_what_cannot_be_met_is_refused_with_the_stance(robot, motion):
 
 
 def test_arguments_that_do_not_fit_are_refused(robot, motion):
-    with pytest.raises(ValueError, match="the motion q, qd, qdd must be finite"):
+    with pytest.raises(ValueError, match="q, qd, qdd and the efforts of this motion must be finite"):
         contacts.contact_inverse_dynamics(robot, *motion[:2], np.nan * motion[2], FEET)
     for contact, options, message in (
             (["foot"], {}, "link 'foot' does not exist"),
@@ -165,7 +165,7 @@ def test_arguments_that_do_not_fit_are_refused(robot, motion):
             (FEET, {"effort_weights": -1.0}, r"effort_weights \[-1.0, .*\] must be >= 0"),
             (FEET, {"wrench_weights": 0.0}, r"wrench_weights of link 'LF_FOOT' \[0.0, .*\] must be > 0"),
             (FEET, {"wrench_weights": [1.0]}, r"wrench_weights of link 'LF_FOOT' has shape \(1,\), but must end in 6"),
-            (FEET, {"wrench_weights": {"LF_FOOT": 1.0}}, "there are none of link 'RF_FOOT', which is in contact"),
+            (FEET, {"wrench_weights": {"LF_FOOT": 1.0}}, "link 'RF_FOOT' is in contact, but has no weights"),
             (FEET, {"passive": ["base"]}, "passive: joint 'base' does not exist; the robot has floating_base, ")):
         with pytest.raises(ValueError, match=message):
             contacts.contact_inverse_dynamics(robot, *motion, contact, **options)

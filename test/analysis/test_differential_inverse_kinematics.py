@@ -159,7 +159,7 @@ def test_a_target_that_turns_and_moves_is_followed_from_afar(rng):
     ({"tasks": [dik.FrameTask(LINK, np.eye(4), gain="fast")]}, "link 'panda_link8': gain 'fast' must be finite"),
     ({"tasks": [dik.FrameTask(LINK, np.eye(4), weight=[1.0, 2.0])]}, r"weight \[1.0, 2.0\] must be one number, or one"),
     ({"tasks": [dik.PostureTask(np.zeros(2))]}, "q has shape"),
-    ({"tasks": dik.PostureTask(np.zeros(8))}, r"a sequence of tasks, as \[PostureTask\(...\)\]"),
+    ({"tasks": dik.PostureTask(np.zeros(8))}, r"a sequence of tasks, such as \[PostureTask\(...\)\]"),
     ({"tasks": [LINK]}, r"tasks\[0\] must be a FrameTask.* not 'panda_link8'"),
     ({"tasks": [dik.PostureTask(np.zeros(8), gain=np.nan)]}, "task of posture: gain nan must be finite and >= 0"),
 ])

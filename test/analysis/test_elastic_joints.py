@@ -180,7 +180,7 @@ def test_no_equilibrium_is_found_where_there_is_none():
     builder.add_screw("fall", "car", "base", (0.0, 0.0, 1.0), pitch=np.inf, mass=1.0)
     builder.add_screw("hip", "rod", "car", (0.0, 1.0, 0.0), mass=2.0, com=(0.3, 0.0, 0.0))
     elastic = ElasticJoints(sd.Robot(builder.build()).with_drives({"hip": sd.Drive(1e-4, 60.0, HARD)}))
-    with pytest.raises(ValueError, match=r"hanging: no equilibrium was found from q = \[0.0.*; 29.43 N m or N are mis"):
+    with pytest.raises(ValueError, match=r"hanging: no equilibrium was found from q = \[0.0.*; the residual is 29.43"):
         elastic.hanging(np.zeros(3))
 
 
@@ -240,13 +240,13 @@ def test_a_link_gives_way_by_its_compliance(rng):
         1.0, motor_friction=1.0, coupling={"waist": 0.5}))).feed_forward(*np.zeros((5, 3))),
      "'lift' has friction of a rigid motor that several joints turn"),
     (lambda: ElasticJoints(arm().with_forces([sd.forces.Drag("boom", 0.3)])).feed_forward(*np.zeros((5, 3))),
-     "the robot has Drag.* of its own: of forces, only forces.Spring at joints of links is known here"),
+     "feed_forward: Drag.* of the robot is not supported, only forces.Spring at joints of links"),
     (lambda: ElasticJoints(arm().with_forces([sd.forces.Spring("waist_motor", 3.0)])).equilibrium(np.zeros(3)),
-     "the robot has Spring.*'waist_motor'"),
+     "feed_forward: Spring.*'waist_motor'.* is not supported"),
     (lambda: ElasticJoints(arm().with_forces([sd.forces.Friction("waist", 3.0)])).equilibrium(np.zeros(3)),
-     "the robot has Friction"),
+     "feed_forward: Friction.* is not supported"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"waist": 1.0}),
-     "'waist' is no joint whose drive another actuator stiffens"),
+     "'waist' is not a joint with a drive of variable stiffness"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": 0.2}), "0.2 is not within 0 and 0.1"),
     (lambda: ElasticJoints(arm()).resonances(np.zeros(8), motors="held"), "motors"),
     (lambda: ElasticJoints(arm()).resonances(np.full(8, np.nan)), "q"),

@@ -119,8 +119,8 @@ def test_outside_it_rests():
     ([0.0, 1.0], np.full((5, 2, 1), np.nan), [4, 4], "values must be finite"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [4, 5], "order must be 2 integers from 0 to 4"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [0.5, 1], "order must be 2 integers"),
-    ([0.0, 1e-100], np.ones((5, 2, 1)), [4, 4], "times: derivatives are beyond numbers, of points 1e-100 to 1e-100 s"),
-    ([0.0, 1.0], np.zeros((5, 2, 1)), [1, 1], "the points give 4 numbers, and must give 5"),
+    ([0.0, 1e-100], np.ones((5, 2, 1)), [4, 4], "times: derivatives overflow, with points 1e-100 to 1e-100 s"),
+    ([0.0, 1.0], np.zeros((5, 2, 1)), [1, 1], "the points give 4 numbers, and must give at least 5"),
     ([0.0, 1.0, 1.001], np.zeros((5, 3, 1)), [4] * 3, "point 1 is 1 s from the one before and 0.001 s from the next")])
 def test_what_makes_no_motion_is_refused(times, values, order, message):
     with pytest.raises(ValueError, match=message):

@@ -103,7 +103,7 @@ def test_what_is_no_array_and_axes_without_names_are_refused(rng):
 
 @pytest.mark.parametrize("q, message", [
     (xr.DataArray(np.zeros((4, 2)), dims=("time", "motor")),
-     "q has the dimensions time, motor, but must have one 'joint'"),
+     "q has the dimensions time, motor, but must have the dimension 'joint'"),
     (xr.DataArray(np.zeros((4, 2)), dims=("time", "joint")), "q has no coordinate 'joint'"),
     (xr.DataArray(np.zeros((4, 1)), dims=("time", "joint"), coords={"joint": JOINTS[:1]}),
      f"q has no joint '{JOINTS[1]}'; its coordinate has {JOINTS[0]}"),

@@ -141,7 +141,7 @@ def test_numbers_that_a_precision_has_not_are_refused_with_their_function(tmp_pa
     builder = sd.ModelBuilder("root")
     builder.add_joint("turn", "arm", "root", [0, 0, 1, 0, 0, 0], None,
                       sd.inertia_matrix(mass, [0.1, 0, 0], mass * np.eye(3)))
-    with pytest.raises(ValueError, match="^mass_matrix_inverse of this robot: a number is (.*e\\+39, too large|inf, )"):
+    with pytest.raises(ValueError, match="mass_matrix_inverse of .*: a constant is (.*e\\+39, too large|inf: )"):
         sd.Robot(builder.build()).export_c(tmp_path / "arm", quantities=["mass_matrix_inverse"], precision=precision)
     assert not (tmp_path / "arm").exists()
 
@@ -228,7 +228,7 @@ def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, pre
     exact, lost = (float(told[name]) for name in ("mass_matrix_inverse_inverse",
                                                   "forward_dynamics_derivatives_qdd_by_tau"))
     assert exact == {"double": 1e-12, "float": 1e-5}[precision] and 10.0 * exact < lost < 1e6 * exact
-    with pytest.raises(ValueError, match=f"has no digits that are right in {precision} precision"):
+    with pytest.raises(ValueError, match=f"has no correct digit in {precision} precision"):
         needle(1e-15).export_c(folder, quantities=["forward_dynamics_derivatives"], precision=precision)
 
 
@@ -398,8 +398,8 @@ def test_names_that_would_end_a_comment_or_a_text(tmp_path):
     ({"name": "nullptr"}, "name 'nullptr' must be an identifier"),
     ({"name": "linux"}, "name 'linux' must be an identifier"),
     ({"name": 5}, "name 5 must be an identifier"),
-    ({"name": "log10"}, "name 'log10' is that of a function of the C library, and no namespace of C"),
-    ({"name": "test"}, "name 'test' is that of a target which CMake or a library has"),
+    ({"name": "log10"}, "name 'log10' is a function of the C library, and cannot be a namespace of C"),
+    ({"name": "test"}, "name 'test' is a target of CMake or of a library"),
     ({"quantities": 5}, "quantities 5 must be names"),
     ({"links": 5}, "links 5 must be names"),
     ({"links": [5]}, "links: 5 must be a name, or"),
@@ -408,7 +408,7 @@ def test_names_that_would_end_a_comment_or_a_text(tmp_path):
     ({"external": 5}, "external 5 must be names"),
     ({"quantities": ["power"]}, "quantity 'power' must be one of inverse_dynamics"),
     ({"quantities": []}, "there is nothing to export"),
-    ({"quantities": ["jacobian"], "links": []}, "there is nothing to export, as no links are named"),
+    ({"quantities": ["jacobian"], "links": []}, "there is nothing to export, since no links are named"),
     ({"precision": "half"}, "precision 'half' must be one of double, float"),
     ({"links": ["toe"]}, "'toe'"),
     ({"links": [("tip", "both")]}, "representation 'both' must be one of"),
@@ -529,7 +529,7 @@ def test_what_has_one_name_in_c_is_refused(tmp_path, links, options, said):
 @pytest.mark.parametrize("file", ["README.md", "CMakeLists.txt"])
 def test_files_of_others_stay(pendulum, tmp_path, file):
     (tmp_path / file).write_text("mine, of screw_dynamics")
-    with pytest.raises(FileExistsError, match=f"{file} is there, and no file of an export"):
+    with pytest.raises(FileExistsError, match=f"{file} exists and is not a file of an earlier export"):
         pendulum.export_c(tmp_path, "swing", ["gravity_torque"])
     assert [path.name for path in tmp_path.iterdir()] == [file] and "mine" in (tmp_path / file).read_text()
     (tmp_path / file).unlink()

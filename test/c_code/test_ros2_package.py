@@ -242,12 +242,12 @@ def test_no_text_keeps_a_name_to_fill_in(folder):
 
 
 @pytest.mark.parametrize("options, told", [
-    ({"ros2_control": "Held"}, "ros2_control 'Held' must be the name of a package of ROS"),
+    ({"ros2_control": "Held"}, "ros2_control 'Held' must be the name of a ROS package"),
     ({"ros2_control": "a__b"}, "ros2_control 'a__b' must be"), ({"ros2_control": "a"}, "ros2_control 'a' must be"),
-    ({"ros2_control": 5}, "ros2_control 5 must be"), ({"ros2_control": "rclcpp"}, "'rclcpp' is a word of C"),
-    ({"ros2_control": "ament_cmake"}, "'ament_cmake' is a word of C"),
-    ({"ros2_control": "class"}, "'class' is a word of C"),
-    ({"name": "held_solver"}, "name 'held_solver' is that of package 'held' or of a library of it"),
+    ({"ros2_control": 5}, "ros2_control 5 must be"), ({"ros2_control": "rclcpp"}, "'rclcpp' is a keyword of C"),
+    ({"ros2_control": "ament_cmake"}, "'ament_cmake' is a keyword of C"),
+    ({"ros2_control": "class"}, "'class' is a keyword of C"),
+    ({"name": "held_solver"}, "name 'held_solver' is that of package 'held' or of one of its libraries"),
     ({"name": "held"}, "name 'held' is that of package 'held' or"),
     ({"precision": "float"}, "ros2_control with precision 'float'"),
     ({"external": ["tool0"]}, "ros2_control with external"), ({"payload": ["tool0"]}, "ros2_control with payload"),
@@ -278,7 +278,7 @@ def test_command_writes_the_package(folder, tmp_path, capsys):
         if path.is_file():
             assert (tmp_path / "held" / path.relative_to(folder)).read_bytes() == path.read_bytes()
     assert main([*arguments, "--ros2-control", "Held"]) == 1
-    assert "must be the name of a package of ROS" in capsys.readouterr().err
+    assert "must be the name of a ROS package" in capsys.readouterr().err
 
 
 TRAP = """

@@ -91,14 +91,14 @@ def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):
         sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=5, out=folder)
     with pytest.raises(ValueError, match="parameter height is 0 to 3, there 0 to 2"):
         sd.campaign(decay, PARAMETERS | {"height": (0.0, 3.0)}, {"low": below_one}, 12, seed=4, out=folder)
-    with pytest.raises(ValueError, match="no campaign: no file"):
+    with pytest.raises(ValueError, match="no campaign: file"):
         load(folder / "parts")
 
 
 def test_a_disk_that_is_full_at_the_end_loses_nothing(kept):
     found, folder = kept
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    with room_for(100), pytest.raises(OSError, match=r"all 12 cases are done and kept; make room, and call again.*"
+    with room_for(100), pytest.raises(OSError, match=r"all 12 cases are done and kept; free disk space.*"
                                                      r"cases\.parquet"):
         sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4)
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
@@ -124,11 +124,11 @@ def test_what_cannot_be_leaves_no_folder(tmp_path, options, message):
 
 def test_a_campaign_that_has_not_ended_is_told_from_none(tmp_path, capsys):
     Plan(decay, parameters_of(PARAMETERS), [below_one], "random", 2, 0, 1).keep(tmp_path)
-    with pytest.raises(ValueError, match=r"a campaign that has not ended: no file cases\.parquet"):
+    with pytest.raises(ValueError, match=r"an unfinished campaign, without file cases\.parquet"):
         load(tmp_path)
     with pytest.raises(SystemExit, match="2"):
         main(["failures", str(tmp_path)])
-    assert "has not ended" in capsys.readouterr().err
+    assert "unfinished campaign" in capsys.readouterr().err
 
 
 def test_a_motion_is_in_the_file_that_was_named(kept, tmp_path, capsys):

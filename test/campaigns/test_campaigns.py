@@ -196,7 +196,7 @@ async def awaited(p, rng):
 @pytest.mark.parametrize("scenario", [lambda p, rng: None, unfinished, awaited])
 def test_a_scenario_without_a_motion_has_failed(scenario):
     found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 2)
-    assert found.failures == [0, 1] and "TypeError: the scenario returned" in found.cases[0].error
+    assert found.failures == [0, 1] and "TypeError: the scenario must return" in found.cases[0].error
 
 
 def test_a_scenario_that_exits_is_a_failure_and_ends_nothing():
@@ -332,15 +332,16 @@ def test_only_independent_cases_have_an_interval_of_confidence(design, monkeypat
 @pytest.mark.parametrize("change, message", [
     (dict(scenario=3), "scenario 3 must be a function"),
     (dict(parameters={}), "parameters {} must be"),
-    (dict(parameters={"a b": (0, 1)}), "parameter 'a b' must have a name of Python"),
-    (dict(parameters={"passed": (0, 1)}), "parameter 'passed' must have a name of Python other than index, passed"),
-    (dict(parameters={"a": (1.0, 1.0)}), r"parameter 'a': the range \(1, 1\) must begin below its end"),
+    (dict(parameters={"a b": (0, 1)}), "the name of parameter 'a b' must be"),
+    (dict(parameters={"passed": (0, 1)}),
+         "the name of parameter 'passed' must be an identifier of Python other than index, passed"),
+    (dict(parameters={"a": (1.0, 1.0)}), r"parameter 'a': the range \(1, 1\) must have low < high"),
     (dict(parameters={"a": (0.0, math.inf)}), "parameter 'a': an end of the range inf must be finite"),
     (dict(parameters={"a": (0, 1, 2)}), "choices are a list"),
     (dict(parameters={"a": []}), "parameter 'a' has no choices"),
     (dict(parameters={"a": 3.0}), r"parameter 'a' is 3.0, but must be a range .* as \[3.0\]"),
-    (dict(parameters={"lambda": (0, 1)}), "parameter 'lambda' must have a name of Python"),
-    (dict(parameters={"trace": (0, 1)}), "parameter 'trace' must have a name of Python"),
+    (dict(parameters={"lambda": (0, 1)}), "the name of parameter 'lambda' must be"),
+    (dict(parameters={"trace": (0, 1)}), "the name of parameter 'trace' must be"),
     (dict(parameters={"a": (-1.5e308, 1.5e308)}), r"parameter 'a': the range \(-1.5e\+308, 1.5e\+308\) is wider"),
     (dict(parameters={"a": stats.norm([0.0, 1.0])}), r"parameter 'a': the median .* is float64 of shape \(2,\)"),
     (dict(parameters={"low_holds": (0, 1)}, properties={"low": below_one}),
@@ -367,7 +368,7 @@ def test_refusals(change, message):
 
 def test_what_a_folder_takes_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr("screw_dynamics.recordings.campaigns.running.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"takes cloudpickle, distributed, pyarrow: pip install .*\[logs\]"):
+    with pytest.raises(ImportError, match=r"requires cloudpickle, distributed, pyarrow: pip install .*\[logs\]"):
         sd.campaign(decay, HEIGHTS, [below_one], 2, out=tmp_path / "new")
     assert not list(tmp_path.iterdir())
 

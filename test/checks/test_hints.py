@@ -49,12 +49,13 @@ def test_attributes_of_a_robot_are_found_from_what_has_a_robot(robot):
     loops, scene = sd.ClosedLoopRobot(robot), sd.Scene(robot, shapes={})
     for given, name, ours in ((sd, "from_urdf", "Robot.from_urdf"), (sd, "mass_matrix", "Robot.mass_matrix"),
                               (loops, "n", "loops.robot.n, of its tree"), (loops, "plot", "loops.robot.plot, of its"),
-                              (scene, "plot", "scene.robot.plot"), (scene, "add_ball", "scene.add_sphere"),
+                              (scene, "jacobian", "scene.robot.jacobian"), (scene, "add_ball", "scene.add_sphere"),
                               (robot, "view", "sd.view(robot)")):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'; .*{re.escape(ours)}"):
             getattr(given, name)
         assert name not in dir(given) and getattr(given, name, None) is None
     assert {"jacobian", "closed"} <= set(dir(loops)) and {"linearize", "material"} <= set(dir(scene))
+    assert {"Simulation", "shapes"} <= {*dir(sd)} and not {"counting", "twists", "inverse_dynamics"} & {*dir(sd)}
     assert pickle.loads(pickle.dumps(scene)).n == robot.n == pickle.loads(pickle.dumps(loops)).robot.n
 
 

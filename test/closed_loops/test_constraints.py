@@ -129,7 +129,7 @@ def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
     assert found == (1, 2, 3, {cut: 3}, False)
     crank = loops.robot.joint_names[0]
     assert loops.mobility(q, locked=(crank,)).degrees == 0
-    with pytest.raises(ValueError, match=f"of a closed configuration, and '{cut}' .* is open; project q first"):
+    with pytest.raises(ValueError, match=f"requires a closed configuration, but '{cut}' .* is open: project q first"):
         loops.mobility(q + 0.1)
     geared = ClosedLoopRobot(loops.robot, [Gear("gear", dict.fromkeys(loops.robot.joint_names[:2], 1.0))])
     assert geared.mobility(np.zeros(3)) == (2, 1, 0, {}, False)             # whose row follows from no other

@@ -261,7 +261,7 @@ def test_the_legs_of_a_stewart_platform_hold_it(rng):
     rest = np.zeros(robot.n)
     held = loops.inverse_dynamics(q, rest, rest, LEGS)
     assert np.abs(loops.forward_dynamics(q, rest, held.tau).qdd).max() < 1e-9
-    with pytest.raises(ValueError, match="the actuated joints leg_0, leg_1, leg_2, leg_3, leg_4 cannot cause this"):
+    with pytest.raises(ValueError, match="the actuated joints leg_0, leg_1, leg_2, leg_3, leg_4 cannot produce this"):
         loops.inverse_dynamics(q, rest, rest, LEGS[:5])
 
 

@@ -180,13 +180,13 @@ def test_locked_joints_keep_loops_and_leave_gears():
 @pytest.mark.parametrize(("elements", "message"), [
     (loop("hinge"), "line 11: loop_joint 'L': type='hinge' must be one of prismatic, revolute, helical"),
     (loop(link1='link="nobody"'), "loop_joint 'L': <link1>: link 'nobody' does not exist"),
-    (loop(link2='link="rocker"'), "loop_joint 'L': link 'rocker' is <link1> and <link2>"),
+    (loop(link2='link="rocker"'), "loop_joint 'L': link 'rocker' is both <link1> and <link2>"),
     (loop(link2='link="ground" xyz="0 0"'), "loop_joint 'L': <link2>: xyz='0 0' has 2 numbers, not 3"),
     (loop(link2='link="ground" rpy="0 nan 0"'), "loop_joint 'L': <link2>: rpy='0 nan 0' is not finite: 'nan'"),
     (loop(link2='link="ground" xyz="${x} 0 0"'), r"loop_joint 'L': <link2>: xyz='\$\{x\} 0 0' is unexpanded xacro"),
     (loop(link2='link="ground" pos="0 0 0"'),
      "loop_joint 'L': <link2>: attribute 'pos' is not known here, only link, xyz, rpy"),
-    (loop(inside=""), "loop_joint 'L': a revolute joint has an <axis xyz=...>, which is missing"),
+    (loop(inside=""), "loop_joint 'L': a revolute joint requires <axis xyz=...>, which is missing"),
     (loop("spherical"), "loop_joint 'L': a spherical joint has no <axis>"),
     (loop(inside='<axis xyz="0 0 0"/>'), "loop_joint 'L': axis 0 0 0 has no direction"),
     (loop(inside=Y + '<limit lower="1"/>'), "loop_joint 'L': <limit> is not known here, only link1, link2, axis"),
@@ -195,8 +195,8 @@ def test_locked_joints_keep_loops_and_leave_gears():
     (loop().replace("link2", "link1"), "loop_joint 'L': a second <link1>, unlike the first"),
     (loop().replace("<link2 link=\"ground\"/>", ""), "loop_joint 'L': <link2> is missing"),
     (loop().replace('name="L"', ""), "<loop_joint>: attribute 'name' is missing"),
-    (own(D, GEAR.replace('"G"', '"D"')), "gear 'D': the name is that of a constraint in line 11 too"),
-    (own(ROD.replace("0.4", "0")), "distance 'rod': length='0' must be > 0; points that meet are a loop_joint of type"),
+    (own(D, GEAR.replace('"G"', '"D"')), "gear 'D': a constraint in line 11 has the same name"),
+    (own(ROD.replace("0.4", "0")), "distance 'rod': length='0' must be > 0; for points that coincide use a loop_"),
     (own(ROD.replace("0.4", "-1")), "distance 'rod': length='-1' is negative"),
     (own(ROD.replace(' length="0.4"', "")), "distance 'rod': attribute 'length' is missing"),
     (own(GEAR.replace('"E"', '"Z"')), "gear 'G': joint 'Z' does not exist"),
@@ -216,8 +216,8 @@ def test_joints_without_coordinates_of_their_own_have_no_ratio():
     parts = (*TREE, link("tip"), joint("weld", "plate", "tip", "fixed"), link("finger", 1),
              joint("F", "ground", "finger", inside='<mimic joint="A"/>'), link("free", 1),
              joint("float", "ground", "free", "floating"))
-    for name, message in (("weld", "is fixed, only one of one degree of freedom has a ratio"),
-                          ("float", "is floating, only one"), ("F", "follows 'A': give the ratio of that one")):
+    for name, message in (("weld", "is fixed, only joints of one degree of freedom have a ratio"),
+                          ("float", "is floating, only joints"), ("F", "follows 'A': give the ratio of that one")):
         with pytest.raises(UrdfError, match=f"gear 'G': joint '{name}' {message}"):
             sd.read_urdf(robot(*parts, own(GEAR.replace('"E"', f'"{name}"'))))
     model = sd.read_urdf(robot(*parts))
@@ -290,5 +290,5 @@ def test_the_same_loops_in_absolute_coordinates(kind, swapped, rng):
 
 
 def test_absolute_coordinates_have_no_gears():
-    with pytest.raises(ValueError, match="gear 'G': a system in absolute coordinates closes loops by joints alone"):
+    with pytest.raises(ValueError, match="gear 'G': a system in absolute coordinates supports only joints"):
         of_robot(ClosedLoopRobot.from_urdf(robot(*TREE, own(GEAR))).robot, np.zeros(4))

@@ -100,7 +100,7 @@ def test_a_file_of_a_later_version_is_refused(tmp_path):
     table = parquet.read_table(address)
     said = json.loads(table.schema.metadata[b"screw_dynamics"]) | {"version": 99}
     parquet.write_table(table.replace_schema_metadata({b"screw_dynamics": json.dumps(said).encode()}), address)
-    with pytest.raises(ValueError, match="x.parquet is of version 99"):
+    with pytest.raises(ValueError, match="x.parquet has version 99"):
         sd.logs.read(address)
 
 
@@ -208,7 +208,7 @@ def test_without_the_extra_the_package_is_named(tmp_path, monkeypatch):
         return importing(name, *rest)
     path = mcap(tmp_path / "x.mcap", states(3)[0])
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"takes mcap.*pip install 'screw_dynamics\[logs\]'"):
+    with pytest.raises(ImportError, match=r"requires mcap.*pip install 'screw_dynamics\[logs\]'"):
         sd.logs.read(path)
 
 

@@ -121,7 +121,7 @@ def test_wrong_arguments_are_named(scheduler, logs, tmp_path, capsys):
             ((logs / "missing", "--robot", str(URDF)), "missing does not exist"),
             ((logs, "--workers", "0"), "--workers 0"),
             ((logs, "--topic", "joint_states"), "--topic 'joint_states' must be ROLE=NAME"),
-            ((logs, "--tip-link", "gripper"), "go with --robot"),
+            ((logs, "--tip-link", "gripper"), "require --robot"),
             ((logs, "--robot", str(tmp_path / "no.urdf")), "no.urdf")):
         assert main(["residuals", *map(str, arguments), "--out", str(tmp_path / "out"), "--scheduler", scheduler]) == 2
         assert says in capsys.readouterr().err

@@ -138,8 +138,8 @@ def test_recordings_that_cannot_be_used_are_rows(drawn, recordings):
     assert np.array_equal(found.found.parameters, identify(recordings[:2], drawn).found.parameters)
     with pytest.raises(ValueError, match="none of 1 recordings can be used"):
         identify([other], drawn)
-    for wrong, says in (([], "there is none"), ([recordings[0], "a"], "must be Recordings, or all addresses"),
-                        (["a"], "out: with addresses, the folder")):
+    for wrong, says in (([], "at least one"), ([recordings[0], "a"], "must be Recordings, or all addresses"),
+                        (["a"], "out must be given with addresses")):
         with pytest.raises(ValueError, match=says):
             identify(wrong, drawn)
 

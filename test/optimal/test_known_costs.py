@@ -128,7 +128,7 @@ def test_a_quantity_with_other_numbers_than_its_entries_is_refused():
         def at(self, robot, nodes, derivatives):
             r = super().at(robot, nodes, derivatives).r
             return Value(r * r, {"qd": 2.0 * r[..., None] * np.eye(robot.n)})
-    with pytest.raises(ValueError, match=r"Squared.entries says .* must say so there"):
+    with pytest.raises(ValueError, match=r"Squared.entries returns entries .* override it"):
         Solver(arm(), [Cost(Squared(0.3), 1.0)], [0.0, 0.0], dt=H, steps=N)
     Squared.entries = Quantity.entries
     assert Solver(arm(), [Cost(Squared(0.5), 8.0, "final")], [0.0, 0.0], dt=H, steps=N).at.cost == pytest.approx(0.5)

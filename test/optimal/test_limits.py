@@ -35,7 +35,7 @@ def test_efforts_are_bounded_by_what_their_own_joints_bear(robot):
 
 
 def test_wrong_bounds_are_told_with_the_joint_that_has_them(robot):
-    with pytest.raises(ValueError, match="of 'joint 2' they are 3.0 and 2.0"):
+    with pytest.raises(ValueError, match="of 'joint 2' must have lower <= upper, .* not 3.0 and 2.0"):
         effort_bounds(([0.0, 0.0, 3.0], 2.0), robot.model, np.array([1, 2]))
     with pytest.raises(ValueError, match="effort_limits must be True, False or"):
         effort_bounds((1.0, 2.0, 3.0), robot.model, np.array([0]))

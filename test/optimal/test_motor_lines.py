@@ -110,8 +110,8 @@ def test_predictive_control_keeps_to_the_line_as_it_learns_it():
 
 
 def test_a_robot_without_such_motors_has_none():
-    with pytest.raises(ValueError, match="MotorLine: no drive of the robot has a line of torque over speed"):
+    with pytest.raises(ValueError, match="MotorLine: no drive of the robot has a torque-speed line"):
         optimize_motion(slider(), [Cost(MotorLine())], [0.0])
     robot = pendulum().with_drives({"shoulder": motor()})
-    with pytest.raises(ValueError, match="terms: MotorLine has no numbers"):
+    with pytest.raises(ValueError, match="terms: MotorLine is empty"):
         optimize_motion(robot, [Cost(MotorLine())], [0.0, 0.0], driven=["elbow"])

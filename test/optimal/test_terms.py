@@ -177,6 +177,6 @@ def test_a_motion_is_drawn(tmp_path):
     assert [ax.lines[0].get_drawstyle() for ax in axes] == ["default", "default", "steps-post", "default"]
     axes[0].figure.savefig(tmp_path / "motion.png")
     many = optimize_motion(rails(), [Cost(Effort(), 1.0)], np.zeros((3, 2)), dt=H, steps=2)
-    with pytest.raises(ValueError, match=r"of one motion, not of \(3,\)"):
+    with pytest.raises(ValueError, match=r"one motion, not a batch \(3,\)"):
         many.plot()
     assert "3 motions of 2 steps of 0.05 s: 3 of 3 converged" in many.report()

@@ -106,7 +106,7 @@ def test_a_spring_and_a_damper_of_the_robots_own():
 
 def test_forces_of_the_robots_own_that_are_not_linear_are_refused():
     worn = slider(effort=10.0).with_forces([sd.forces.Friction("slide", coulomb=2.0)])
-    with pytest.raises(ValueError, match="Friction.joint='slide'.* is not linear in velocities"):
+    with pytest.raises(ValueError, match="Friction.joint='slide'.* is not linear in velocity"):
         time_optimal(worn, [[0.0], [1.0]])
     assert time_optimal(worn, [[0.0], [1.0]], friction=False).duration == pytest.approx(2.0 * np.sqrt(0.2), rel=1e-6)
 

@@ -424,7 +424,7 @@ def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
             ({"links": []}, "links: 0 names, must be one or more"),
             ({"links": ["flange"] * 21}, "links: 21 names, must be one or more, and at most 20"),
             ({"links": ["hand"]}, "links[0]: 'hand' is not a link"),
-            ({"links": ["table"]}, "link 'table': no joint of one degree of freedom that may move moves it"),
+            ({"links": ["table"]}, "link 'table': no joint of one degree of freedom that is free to move"),
             ({"poses": []}, "poses: 0 entries for 1 links"),
             ({"poses": [goal(Q, "hand")]}, "poses[0].header.frame_id: 'hand' is not a link"),
             ({"poses": [PoseStamped(pose=Pose(position=Point(x=np.nan)))]}, "poses[0].pose is [nan"),

@@ -187,7 +187,7 @@ def test_long_lists_and_long_names_do_not_fill_the_memory_either():
 def test_more_names_than_any_robot_has_are_refused_at_once():
     names = [str(k) for k in range(MOST_NAMES)]
     assert JointMap(names).select(names).complete
-    with pytest.raises(Fault, match="10001 joint names, at most 10000 are taken"):
+    with pytest.raises(Fault, match="10001 joint names, at most 10000 are allowed"):
         JointMap(JOINTS).select([*names, "one more"])
     large = JointMap([str(k) for k in range(2 * MOST_NAMES)])
     assert large.select(large.joint_names) is large.select(large.joint_names), "a model's own joints are remembered"

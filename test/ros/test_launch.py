@@ -166,7 +166,7 @@ def test_nothing_is_started_when_a_part_does_not_exist(launch):
 
 @pytest.mark.parametrize("arguments, says", [
     ("urdf='nowhere.urdf'", "file nowhere.urdf does not exist"), ("params_file='nowhere.yaml'", "nowhere.yaml"),
-    ("xacro_args='a:=1'", "xacro_args is given, but urdf, the file it is for, is not")])
+    ("xacro_args='a:=1'", "xacro_args requires the argument urdf")])
 def test_nothing_is_started_when_a_file_does_not_exist(launch, arguments, says):
     code, said, started = launch(f"simulator, dynamics, {arguments}")
     assert code == 1 and started == set() and says in said
@@ -177,7 +177,7 @@ def test_all_end_when_a_part_fails_and_it_is_named(launch, tmp_path):
         f"simulator, dynamics, *launching.sight(), urdf={str(ROOT / 'urdf' / 'double_pendulum.urdf')!r}, "
         f"record={str(tmp_path / 'nowhere' / 'run.mcap')!r}")
     assert code == 1 and started == {"simulator_node", "dynamics_node", "recorder_node"}
-    assert "recorder_node failed with exit code 1: all that was launched with it is ended" in said
+    assert "recorder_node failed with exit code 1: the launch is shut down" in said
 
 
 def test_what_only_watches_ends_alone_where_it_is_not_vital(launch, tmp_path):

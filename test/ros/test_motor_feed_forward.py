@@ -236,7 +236,7 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         assert error(node.robot().mass_matrix(Q), arm.mass_matrix(Q) + np.diag([B[0], 0.0])) < 1e-12
         assert error(node.without_payload("").mass_matrix(Q), arm.mass_matrix(Q) + np.diag(
             [B[0] if more.get("stiffness", 1) is None else 0.0, 0.0])) < 1e-12      # as efforts are measured
-        assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
+        assert of_motors(node).health()[1] == (says and f"motor_feed_forward is not published: feed_forward: {says}")
         with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
             node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
     finally:

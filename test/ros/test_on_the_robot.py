@@ -252,7 +252,7 @@ def test_what_cannot_be_identified_is_said(ur5):
     assert ur5.set_parameter("payload_recording", 60.0) == ""
     assert "nothing was recorded yet: no joint_states" in identify(ur5).message
     for start, effort, says in (
-            (20.0, np.zeros(6), "the model does not explain them"),         # though gravity acts
+            (20.0, np.zeros(6), "does not explain them"),         # though gravity acts
             (40.0, ur5.robot.gravity_torque(Q), f"not applied to link '{LINK}': ")):    # at rest, a mass at most
         assert ur5.set_parameter("payload_recording", 0.0) == ""
         assert ur5.set_parameter("payload_recording", 60.0) == ""

@@ -113,7 +113,7 @@ def test_joints_that_are_not_named_stay_where_they_are(driver):
 
 
 @pytest.mark.parametrize("fields, message", [
-    ({"given": trajectory(POINTS[:1])}, "trajectory.points: 1, of which none is apart"),
+    ({"given": trajectory(POINTS[:1])}, "trajectory.points: 1, must contain two different positions"),
     ({"given": trajectory(POINTS, ["wheel", "shoulder"])}, "trajectory.joint_names: 'wheel' is not a joint of the mod"),
     ({"given": trajectory(POINTS + [3.0, 0.0])}, "joint 'shoulder' reaches 3.9.* at s = .*, its limits are -3 and 3"),
     ({"velocity_scaling": -1.0}, "velocity_scaling: -1.0, must be finite and >= 0"),

@@ -171,7 +171,7 @@ def test_steps_under_way_can_be_cancelled_and_keep_others_from_stepping(node):
     node.wait(lambda: sent.feedback, "feedback")
     for refused in (node.steps(1).error_message, node.call(Step, "~/step", steps=1).message,
                     node.actions.send(SimulateSteps, "~/simulate_steps", steps=1).result()[1].result.error_message):
-        assert "other steps are under way" in refused
+        assert "other steps are in progress" in refused
     assert node.set_state(State.STATE_PLAYING).result == SET.STATE_TRANSITION_ERROR
     assert sent.cancel()
     status, result = sent.result()

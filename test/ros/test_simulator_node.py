@@ -95,7 +95,7 @@ def test_many_steps_block_only_their_caller(simulator):
     endless = steps.call_async(Step.Request(steps=4_000_000_000))
     simulator.status(lambda status, values: status.message == "stepping")
     answer = simulator.call(SetBool, "~/set_pause", data=False)
-    assert not answer.success and "under way" in answer.message
+    assert not answer.success and "in progress" in answer.message
     simulator.reset()
     simulator.wait(endless.done, "the end of the steps")
     assert not endless.result().success and "~/reset was called" in endless.result().message

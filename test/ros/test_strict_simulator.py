@@ -141,9 +141,9 @@ def test_a_kind_that_does_not_exist_is_refused():
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    ({"velocity": {"elbow": 1.0}}, "velocity of joint 'elbow' is given, but no position of it"),
+    ({"velocity": {"elbow": 1.0}}, "velocity of joint 'elbow' is given, but not its position"),
     ({"position": {"shoulder": 0.1}, "velocity": {"elbow": 1.0}}, "velocity of joint 'elbow' is given, but no"),
-    ({"base_twist": np.zeros(6)}, "base_twist is given, but no base_pose"),
+    ({"base_twist": np.zeros(6)}, "base_twist is given, but not base_pose"),
 ])
 def test_a_state_to_reset_to_is_not_taken_in_part(strict, arguments, says):
     with pytest.raises(ValueError, match=says):

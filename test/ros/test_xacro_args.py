@@ -36,7 +36,7 @@ def test_a_node_expands_its_file_with_its_arguments(ros, file):
 @pytest.mark.parametrize("urdf, xacro_args, says", [
     (True, "elbo:=knee", "no argument 'elbo': its arguments are 'elbow'"),
     (True, "knee", "'knee', must be name:=value"),
-    (False, "elbow:=knee", "parameter xacro_args is given, but urdf")])
+    (False, "elbow:=knee", "parameter xacro_args requires the parameter urdf")])
 def test_a_node_refuses_arguments_that_would_do_nothing(ros, file, urdf, xacro_args, says):
     with pytest.raises(ValueError, match=says):
         made(urdf=file if urdf else "", xacro_args=xacro_args)

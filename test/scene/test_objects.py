@@ -12,6 +12,7 @@ from screw_dynamics.collision.shapes import Box, Plane, Sphere
 from screw_dynamics.model.joining import join
 from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
 from support.matrices import error
+from support.paths import URDF
 from support.polyhedra import at
 from support.random_trees import random_pose
 
@@ -73,7 +74,7 @@ def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
     assert other.mass == 2.0 and np.array_equal(other.but(shapes=Sphere(0.2)).inertia, lead)
     assert np.array_equal(other.but(inertia=None).inertia, SceneObject("ball", Sphere(0.1), 2.0).inertia)
     assert np.array_equal(ball.but(pose=at(1, 0, 0)).inertia, ball.inertia)
-    with pytest.raises(ValueError, match="mass 3.0 is not that of its inertia, 2"):
+    with pytest.raises(ValueError, match="mass 3.0 must equal that of its inertia, 2"):
         other.but(mass=3.0)
     for fixed in ball.but(mass=None), other.but(mass=None):
         assert not fixed.free and fixed.inertia is None
@@ -99,7 +100,7 @@ def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
     (dict(belt=(1, 2)), "object 'thing': belt"),
     (dict(shapes=Plane(), mass=1.0), "a plane is fixed: it must have no mass"),
     (dict(inertia=np.zeros((6, 6))), "mass 0.0 must be finite and > 0"),
-    (dict(inertia=np.eye(6), mass=2.0), "mass 2.0 is not that of its inertia, 1"),
+    (dict(inertia=np.eye(6), mass=2.0), "mass 2.0 must equal that of its inertia, 1"),
     (dict(inertia=sd.inertia_matrix(2.0, (0.3, 0.1, 0.7), np.zeros((3, 3)))), "must be positive about each axis"),
     (dict(inertia=sd.inertia_matrix(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
     (dict(inertia=sd.inertia_matrix(2.0, (1, 0, 0), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
@@ -210,6 +211,18 @@ def test_a_scene_tells_what_is_in_it():
     assert repr(scene).endswith("objects: ground (fixed), ball, step (fixed), 6 velocities)")
     assert scene.joint_names == ("ball",) and list(scene.q_slices) == ["ball"]
     assert repr(sd.Scene()) == "Scene(<Robot of 1 link, 0 joints>, objects: none, 0 velocities)"
+
+
+def test_a_plot_of_a_scene_has_its_joints_and_free_bodies():
+    pytest.importorskip("matplotlib").use("Agg")
+    scene = sd.Scene(sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), shapes={})
+    scene.add_sphere("ball", 0.1, mass=1.0)
+    motion = scene.rollout(scene.neutral(), steps=20)
+    here, there = scene.plot(motion), scene.robot.plot(motion.t, motion.q, motion.qd)
+    assert len(here.axes) == len(there.axes) > 8
+    for ax, other in zip(here.axes, there.axes, strict=True):
+        for line, same in zip(ax.lines, other.lines, strict=True):
+            assert np.array_equal(line.get_ydata(), same.get_ydata())
 
 
 def test_a_scene_needs_no_robot():

@@ -1,5 +1,7 @@
 """The simulation: its start and resets, the same bits however it is advanced, what it reports and what it refuses."""
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -7,7 +9,10 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
+from support import loop_robots
 from support import planar_arm as arm
+from support.copies import check
+from support.polyhedra import at
 from support.simulations import DT, FREE, NAN, commanded, simulate
 
 
@@ -49,6 +54,31 @@ def test_reset_leads_back_to_the_start_and_time_goes_on(robot):
     assert simulation.time_ns == 400_000_000
     simulation.reset(restart_clock=True)
     assert simulation.time_ns == 0
+
+
+@pytest.mark.parametrize("kind", ["alone", "in a scene", "with a closed loop"])
+def test_copies_go_on_to_the_same_bits(robot, kind):
+    """In all ways of copying, in the middle of a push and of a fault, with a delay of sensors."""
+    settings = Settings(dt=DT, seed=3, position_noise=1e-3, sensor_delay=5e-3, hold_until_first_command=False)
+    if kind == "with a closed loop":
+        robot = sd.Robot.from_urdf(loop_robots.four_bar())
+    scene = sd.Scene(robot, shapes={}, ground=True) if kind == "in a scene" else None
+    if scene is not None:
+        scene.add_sphere("ball", 0.1, mass=1.0, pose=at(z=0.12))
+    simulation = Simulation(robot, settings, scene=scene)
+    simulation.push(robot.link_names[-1], (0.0, 0.0, 0.0, 1.0, 0.0, 2.0), 0.1)
+    simulation.inject("joint_weak", simulation.joint_names[0], 0.5, duration=0.04)
+    simulation.advance(20)
+    check(simulation)
+    copies = [pickle.loads(pickle.dumps(simulation)), copy.deepcopy(simulation)]
+    simulation.advance(100)
+    assert simulation.qd.any()
+    for other in copies:
+        assert other.steps == 20 and other.advance(100) == 100
+        assert np.array_equal(other.q, simulation.q) and np.array_equal(other.qd, simulation.qd)
+        assert np.array_equal(other.joint_state().position, simulation.joint_state().position)
+        if scene is not None:
+            assert np.array_equal(other.entity("ball").pose, simulation.entity("ball").pose)
 
 
 def test_reset_to_a_state(robot):

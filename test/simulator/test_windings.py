@@ -89,5 +89,5 @@ def test_a_drive_says_how_it_is_controlled(robot):
         sd.drive.Electric(0.4, 2e-3, 0.05, control="torque")
     arm = sd.Robot.from_urdf("urdf/spherical_arm.urdf")
     turned = sd.Drive(INERTIA, RATIO, electric=WINDING, coupling={"lift": 1.0})
-    with pytest.raises(ValueError, match="drive of joint 'waist' is electric, and rigid, and turned by several joints"):
+    with pytest.raises(ValueError, match="drive of joint 'waist' is electric and rigid, and several joints turn it"):
         Simulation(arm.with_drives({"waist": turned}))

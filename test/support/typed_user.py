@@ -239,5 +239,6 @@ def scene(robot: sd.Robot) -> tuple[int, float]:
     """What the package imports when it is first used has its types too."""
     made: sd.Scene = sd.Scene(robot)
     assert isinstance(sd.closed_loops.ClosedLoopRobot(robot).rollout([0.1] * robot.n, steps=0).q, np.ndarray)
+    made.add("post", sd.shapes.Box((0.1, 0.1, 1.0)))
     made.add_sphere("ball", radius=0.1, mass=1.0, pose=sd.se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 5.0]))
     return made.nq, float(sd.se3.exp(np.zeros(6))[0, 0])

@@ -70,7 +70,7 @@ def seen(output):
 def refused(found):
     """What is no campaign is refused by name."""
     assert "mark campaign: parameter 'a' is 3.0, but must be a range" in found
-    assert "mark campaign: parameter 'rng': a case has something else by this name" in found
+    assert "mark campaign: parameter 'rng': the name is reserved" in found
     assert "mark campaign: design 'grid' must be one of latin_hypercube, sobol, random" in found
     assert "the fixture campaign is for tests marked" in found
 

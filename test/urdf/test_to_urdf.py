@@ -270,11 +270,11 @@ def test_what_cannot_be_written_is_named(tmp_path):
                            ("0.1 0.2 0.3", "0.1 0.2 0.4", "joint 'flange' of the source fixes link 'tool' where the")):
         with pytest.raises(ValueError, match=says):
             sd.Robot(model, source=TEXT.replace(old, new)).to_urdf()
-    with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file, but"):
+    with pytest.raises(ValueError, match="arm.xacro must not be the path of a xacro file"):
         robot.to_urdf(tmp_path / "arm.xacro")
     with pytest.raises(FileNotFoundError, match=r"nowhere/arm\.urdf'$"):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
-    with pytest.raises(sd.UrdfError, match="what would be written cannot be read: .*link 'upper': ixx .* is negative"):
+    with pytest.raises(sd.UrdfError, match="the result would not be a valid URDF: .*link 'upper': ixx .* is negative"):
         robot.with_inertial_parameters(robot.inertial_parameters * np.r_[np.ones(4), -np.ones(6)]).to_urdf()
     gone = tmp_path / "gone.urdf"
     gone.write_text(TEXT, encoding="iso-8859-1")
@@ -325,7 +325,7 @@ def test_of_a_model_alone_what_no_urdf_can_have_is_named():
             (lambda b: b.add_group_joint("planar", "slide", "puck", "base", frame=shifted),
              "joint 'slide' is planar in a frame of its own"),
             (lambda b: b.add_group_joint("free", "float", "buoy", "base", damping=1.0),
-             "joint 'float' is free: a URDF has no friction"),
+             "joint 'float' is free, whose friction and limits URDF"),
             (lambda b: b.add_screw("hinge", "door", "base", (0, 0, 1), limits=sd.Limits(upper=1.0)),
              "joint 'hinge' has one of the limits lower -inf and upper 1")):
         builder = sd.ModelBuilder("base")

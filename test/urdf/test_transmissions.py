@@ -93,7 +93,7 @@ WRONG = [
     ('role="joint2"', "", "roles of its <joint> are 'joint1', '', must be joint1 and joint2"),
     ('name="lift"', 'name="waist"', "line 5: transmission 'wrist' must have as many actuators as joints, each once"),
     ('name="lift"', "", "line 9: transmission 'wrist': a <joint> has no name"),
-    ('<transmission name="wrist"', '<transmission name="lone"', "transmission 'lone' is there twice, first in line 2"),
+    ('<transmission name="wrist"', '<transmission name="lone"', "'lone' is defined twice, first in line 2"),
     ('<actuator name="spindle" role="actuator1"/>', "", "transmission 'lone' must have 1 <actuator>, not 0")]
 
 

@@ -27,7 +27,7 @@ def test_a_urdf_has_it_in_an_element_or_by_its_transmissions(elements, value):
 
 @pytest.mark.parametrize(("elements", "message"), [
     (OWN.format("hip", 1), "armature: joint 'hip' does not exist"),
-    (OWN.format("flange", 1), "armature: joint 'flange' is fixed, only one of one degree of freedom has some"),
+    (OWN.format("flange", 1), "armature: joint 'flange' is fixed, only joints of one degree of freedom have armature"),
     (OWN.format("lift", -1), "<armature>: value='-1' is negative"), (OWN.format("lift", "x"), "<armature>: value='x'"),
     (2 * OWN.format("lift", 1), "armature: joint 'lift' is given twice"),
     (TRANSMISSION.format("<rotorInertia>much</rotorInertia>"), "<rotorInertia>: 'much' is not a number: 'much'"),

@@ -112,9 +112,9 @@ def chain(links):
 GIANTS = {
     "larger_than_the_limit": (lambda: SOUND + " " * LARGEST_SOURCE, f"the URDF is larger than {LARGEST_SOURCE} bytes"),
     "million_elements": (lambda: "<robot>" + "<a/>" * 1_000_000 + "</robot>",
-                         "more elements and attributes than a robot"),
+                         "too many elements and attributes"),
     "million_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(1_000_000)) + "/>",
-                           "more elements and attributes than a robot"),
+                           "too many elements and attributes"),
     "many_attributes": (lambda: "<robot " + " ".join(f'a{i}=""' for i in range(90_000)) + "/>", "there is no <link>"),
     "deep_nesting": (lambda: "<robot>" + "<a>" * 200 + "</a>" * 200 + "</robot>", "nested more than 100 deep"),
     "deeper_nesting": (lambda: "<robot>" + "<a>" * 40_000 + "</a>" * 40_000 + "</robot>", "xcessive depth"),

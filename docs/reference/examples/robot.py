@@ -178,3 +178,9 @@ robot.configuration_residual(q, limits=True)                # 0 within the limit
 scene = sd.Scene(ground=True, friction=0.5)
 scene.add_box("box", (0.2, 0.2, 0.2), mass=1.0, pose=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1]])
 scene.rollout(scene.neutral(), steps=10).contacts.force[-1].sum(axis=0)     # what carries it
+
+# %% Simulation
+simulation = sd.Simulation(robot)                           # the physics of simulator_node, at steps of 1 ms
+simulation.push("gripper", (0.0, 0.0, 0.0, 0.0, 0.0, -5.0), duration=0.1)
+simulation.advance(200)
+simulation.joint_state().position                           # (3,): brakes hold the joints until the first command

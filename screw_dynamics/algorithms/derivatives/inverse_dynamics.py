@@ -107,7 +107,7 @@ def add_by_rates(links: Link, body: InverseDynamicsDerivatives, by_qd: np.ndarra
     """Add dtau/dq' and M to (n, n) each, which do not depend on accelerations.
 
     A motion of joint i at the unit rate changes the twists of its subtree by J and their derivatives by Y. An effort
-    involves M and B of the bodies that both joints carry."""
+    involves M and B of the bodies in the subtrees of both joints."""
     parent, k, J, Y, M, B = links.parent, links.coordinate, body.J, body.Y, body.M, body.B
     for i in range(1, len(parent)):
         momentum, torque = M[i] @ J[i], 2.0 * transposed_torque(B[i], J[i])

@@ -1,11 +1,11 @@
 """Second partial derivatives of inverse dynamics, O(n d^2) for a tree of depth d, without finite differences.
 
 Singh, Russo and Wensing (2022) have such recursions for spatial vectors. Here all terms follow from one rule, in the
-common frame. A change of q_i, q_i' or q_i'' at the unit rate changes the twist of a body k that joint i carries,
-relative to the body, by x_i, and the derivative of the twist by y_i - [V_k, x_i]. Hence it changes the body's wrench by
-M y_i + 2 B x_i, where
+common frame. A change of q_i, q_i' or q_i'' at the unit rate changes the twist of a body k in the subtree of
+joint i, relative to the body, by x_i, and the derivative of the twist by y_i - [V_k, x_i]. Hence it changes
+the wrench of the body by M y_i + 2 B x_i, where
     q_i: x = X1, y = X2;    q_i': x = J, y = Y;    q_i'': x = 0, y = J.
-A second change, of joint j, which carries joint i or is the same, changes B by the gyration G of the twist x_j, and
+A second change, of joint j, which is joint i or an ancestor, changes B by the gyration G of the twist x_j, and
     q_i: x by [x_j, J], y by [y_j, J] + 2 [x_j, X1];    q_i': y by 2 [x_j, J].
 Changes of positions also rotate the wrenches of a subtree, which changes the efforts of joints before i or j."""
 from typing import NamedTuple
@@ -49,7 +49,7 @@ def changed(M: Inertia, B: Gyration, x: Twist, y: Twist) -> Wrench:
 
 @kernel
 def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) -> None:
-    """Add the derivatives of effort a by joints i that carry it, or are its own, and by joints j before them."""
+    """Add the derivatives of effort a by joints i, its own and their ancestors, and by joints j before them."""
     parent, k, q, J, X1 = links.parent, links.coordinate, body.q, body.J, body.X1
     M, P, torque, ka = body.M[a], body.M[a] @ J[a], 2.0 * transposed_torque(body.B[a], J[a]), k[a]
     i = last_body(q, a)
@@ -81,7 +81,7 @@ def add_to_carried(links: Link, body: MotionDerivatives, a: int, out: Blocks) ->
 
 @kernel
 def add_to_carriers(links: Link, body: MotionDerivatives, i: int, out: Blocks) -> None:
-    """Add the derivatives of the efforts of joints a before joint i, by joint i and the joints j that carry it."""
+    """Add the derivatives of the efforts of joints a before joint i, by joint i and its ancestors j."""
     parent, k, q, J, X1, X2, Y = links.parent, links.coordinate, body.q, body.J, body.X1, body.X2, body.Y
     M, B, P = body.M[i], body.B[i], body.M[i] @ J[i]
     first = changed(M, B, X1[i], X2[i]) - ad_dual(J[i], body.W[i])      # change of wrenches before i by q_i

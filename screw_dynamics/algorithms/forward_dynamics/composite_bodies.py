@@ -47,7 +47,7 @@ def mass_matrix_and_bias(links: Link, body: CompositeBodies, tau: np.ndarray) ->
     """Set H to the mass matrix with added inertia, and subtract the bias efforts from tau (n).
 
     The wrenches P of the bodies are those of the motion with q'' = 0. [MD] (81) is summed over the pairs of bodies of
-    which one carries the other, each pair once."""
+    which one is an ancestor of the other, each pair once."""
     parent, k, n = links.parent, links.coordinate, len(tau)
     r, J, M, P, H, like = body.r, body.J, body.M, body.P, body.H, body.q[0]
     for i in range(n):

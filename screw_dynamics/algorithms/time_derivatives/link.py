@@ -25,8 +25,7 @@ class Rates(NamedTuple):
 
 
 def against_carrier(order: int) -> Callable:
-    """Return the function for Rates, up to this order, of a frame of body i relative to the body `meet` that carries
-    it."""
+    """Return the function for Rates, up to this order, of a frame of body i relative to its ancestor `meet`."""
     @kernel
     def rates(links, body, i, meet):
         o = zero(Twist, body.q[0])

@@ -75,11 +75,12 @@ class Payload(NamedTuple):
             robot, or the efforts may have other units or signs.
         """
         if self.residual > UNEXPLAINED * self.effort:
-            raise ValueError(f"the residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m, must be "
-                             f"at most {UNEXPLAINED:.0%}: the model does not explain them, of mass {self.mass:.4g} kg")
+            raise ValueError(f"the residual is {self.residual:.4g} N m, must be at most {UNEXPLAINED:.0%} of the "
+                             f"efforts, {self.effort:.4g} N m: a payload, with the mass {self.mass:.4g} kg, does not "
+                             "explain them")
         if self.mass < -SIGNAL * self.standard_deviations[0]:
             raise ValueError(f"the mass is {self.mass:.4g} kg, +- {self.standard_deviations[0]:.2g}, must be >= 0; the "
-                             f"residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m")
+                             f"residual is {self.residual:.4g} N m for efforts of {self.effort:.4g} N m")
 
     def require_physical(self) -> None:
         """Raise ValueError unless mass and center of mass are observable and a rigid body can have the parameters."""

@@ -92,8 +92,8 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     step = np.median(steps[steps > 0.0])
     points = 2 * round(window / (2.0 * step)) + 1
     if points < degree + 2:
-        raise ValueError(f"samples are {step:.3g} s apart, but a smoothing window of {window:g} s must have at least "
-                         f"{degree + 2}")
+        raise ValueError(f"a smoothing window of {window:g} s must have at least {degree + 2} samples, but samples are "
+                         f"{step:.3g} s apart")
     ends = np.union1d(np.flatnonzero((steps <= 0.0) | (steps > 0.5 * window)) + 1, np.asarray(breaks, dtype=int))
     for part in np.split(np.arange(len(t)), ends):
         if t[part[-1]] - t[part[0]] > 2.0 * window:

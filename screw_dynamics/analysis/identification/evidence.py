@@ -58,7 +58,7 @@ def total(found: Sequence[Evidence]) -> Evidence:
     """Return the merged evidence of several recordings. It is merged in a tree, FAN at a time, in an order that only
     depends on theirs."""
     if not found:
-        raise ValueError("evidence of no recording")
+        raise ValueError("recordings: at least one is required")
     while len(found) > 1:
         found = [_added(found[k:k + FAN]) for k in range(0, len(found), FAN)]
     return found[0]

@@ -215,6 +215,6 @@ def _reconstructed(x: int) -> Fraction:
         quotient = a // b
         a, b, s, t = b, a - quotient * b, t, s - quotient * t
     if max(b, abs(t)) > LARGEST:
-        raise ValueError("exact base parameters are fractions of more than 60 digits: the model's poses are no simple "
-                         "ones")
+        raise ValueError("exact base parameters need fractions of more than 60 digits: the poses of the model are not "
+                         "simple fractions")
     return Fraction(b, t)

@@ -172,7 +172,8 @@ class Identification:
             If the result is of many recordings, since their equations are not stored.
         """
         if self.equations is None:
-            raise ValueError("explained: the equations of many recordings are not kept one by one")
+            raise ValueError("explained: not available for several recordings, whose equations are not stored one by "
+                             "one")
         found = self.equations.Y[:, k] @ self.parameters
         if not len(self.falling):
             return found

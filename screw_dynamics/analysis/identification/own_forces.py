@@ -27,11 +27,12 @@ def without_springs(robot: Robot, springs: Sequence[Element | str]
     found = tuple(_of_drive(robot, x) if isinstance(x, str) else x for x in springs)
     for spring in found:
         if not isinstance(spring, Spring):
-            raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
+            raise ValueError(f"springs: {checks.described(spring)} must be a screw_dynamics.forces.Spring")
     robot.total_force(list(found))          # raises for invalid numbers
     for spring in found:
         if spring.stiffness > STIFFEST:
-            raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
+            raise ValueError(f"springs: {spring} must have a stiffness <= {STIFFEST:g}: a stiffer one cannot be "
+                             "identified")
     names, model = tuple(x if isinstance(x, str) else None for x in springs), robot.model
     if not (named := dict.fromkeys(x for x in names if x is not None)):
         return robot, found, names

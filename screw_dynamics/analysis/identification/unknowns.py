@@ -101,7 +101,7 @@ def _estimated(robot, friction, armature, links):
     chosen = np.array([links is None or x in links for x in model.body_names], dtype=bool)
     bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & chosen
     if not bodies.any():
-        raise ValueError("links: none that moves and has a mass is to be estimated")
+        raise ValueError("links: no link to estimate moves and has a mass")
     rubs = _rubs(model) & (friction in ("estimate", FALLING))
     columns = np.stack([rubs, rubs, (model.q_indices >= 0) & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)

@@ -26,14 +26,14 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
         raise ValueError(f"{first} must be float64 or float32, not {x.dtype}")
     for name, other in others:
         if other.dtype != x.dtype:
-            raise ValueError(f"{name} is {other.dtype}, and {first} {x.dtype}: all must be of one precision")
+            raise ValueError(f"{name} is {other.dtype}, and {first} {x.dtype}: all must have the same precision")
         if device.number(other) != device.number(x):
             raise ValueError(f"{name} is on GPU {device.number(other)}, and {first} on GPU {device.number(x)}: all "
-                             "must be on one")
+                             "must be on the same GPU")
     for name, array in ((first, x), *others):
         if any(place % x.itemsize for place in (device.address(array), *array.strides)):
-            raise ValueError(f"{name}, of strides {array.strides}, is a view of other numbers: its own are not at "
-                             f"multiples of {x.itemsize} bytes, where a GPU reads them")
+            raise ValueError(f"{name} must be aligned at multiples of {x.itemsize} bytes, but has the strides "
+                             f"{array.strides}: copy it")
     return x.dtype
 
 

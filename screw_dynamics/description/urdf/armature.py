@@ -41,7 +41,8 @@ def _one(joints, name, line) -> Joint:
     if name not in joints:
         raise fault(f"armature: joint {quote(name)} does not exist", line)
     if joints[name].axis is None:
-        raise fault(f"armature: joint {quote(name)} is {joints[name].kind}, only one of one degree of freedom has some",
+        raise fault(f"armature: joint {quote(name)} is {joints[name].kind}, only joints of one degree of freedom have "
+                    "armature",
                     line)
     return joints[name]
 

@@ -36,7 +36,7 @@ def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str,
         name, line = element.get("name"), element.sourceline
         where = f"{element.tag} {quote(name)}"
         if name in lines:
-            raise fault(f"{where}: the name is that of a constraint in line {lines[name]} too", line)
+            raise fault(f"{where}: a constraint in line {lines[name]} has the same name", line)
         lines[name] = line
         found.append(_gear(element, where, joints) if element.tag == "gear" else
                      _between_links(element, where, links, notes))
@@ -80,11 +80,11 @@ def _between_links(element, where, links, notes):
         if end.get("link") not in links:
             raise fault(f"{where}: <{end.tag}>: link {quote(end.get('link'))} does not exist", end.sourceline)
     if link == on:
-        raise fault(f"{where}: link {quote(link)} is <link1> and <link2>", line)
+        raise fault(f"{where}: link {quote(link)} is both <link1> and <link2>", line)
     if element.tag == "distance":
         length = float(element.get("length"))
         if length == 0.0:
-            raise fault(f"{where}: length={quote(element.get('length'))} must be > 0; points that meet are a "
+            raise fault(f"{where}: length={quote(element.get('length'))} must be > 0; for points that coincide use a "
                         "loop_joint of type spherical", line)
         point, point_on = (_numbers(end, "xyz") for end in ends)
         return Distance(name, link, on, point, point_on, length)
@@ -103,7 +103,7 @@ def _axis_frame(element, where, notes):
             raise fault(f"{where}: a {kind} joint has no <axis>", axis.sourceline)
         return np.eye(4)
     if axis is None:
-        raise fault(f"{where}: a {kind} joint has an <axis xyz=...>, which is missing", line)
+        raise fault(f"{where}: a {kind} joint requires <axis xyz=...>, which is missing", line)
     return with_z_along(axis_of(_numbers(axis, "xyz"), element.get("name"), where, axis.sourceline, notes))
 
 
@@ -115,7 +115,8 @@ def _gear(element, where, joints):
         if joint is None:
             raise fault(f"{where}: joint {quote(name)} does not exist", line)
         if joint.axis is None:
-            raise fault(f"{where}: joint {quote(name)} is {joint.kind}, only one of one degree of freedom has a ratio",
+            raise fault(f"{where}: joint {quote(name)} is {joint.kind}, only joints of one degree of freedom have a "
+                        "ratio",
                         line)
         if joint.mimic and joint.mimic.joint in joints:
             raise fault(f"{where}: joint {quote(name)} follows {quote(joint.mimic.joint)}: give the ratio of that one",

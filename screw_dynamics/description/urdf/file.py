@@ -62,7 +62,7 @@ def save(text: str, path: str | PathLike, source: Source) -> None:
     Raises OSError if writing fails."""
     target, origin = Path(os.path.abspath(resolve(os.fspath(path)))), path_of(source)
     if is_xacro(str(target)):
-        raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")
+        raise ValueError(f"to_urdf: {target} must not be the path of a xacro file: the result is a URDF")
     content = encoded(text, source)
     write_atomically(target, content)
     if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):

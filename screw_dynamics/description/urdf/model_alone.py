@@ -79,7 +79,7 @@ def _joint(model, i):
         k = model.v_slices[name]
         if any(getattr(model, x)[k].any() for x in ("damping", "friction")) or np.isfinite(
                 np.r_[model.velocity_limit[k], model.effort_limit[k]]).any():
-            raise ValueError(f"{where} is {kind}: a URDF has no friction and no limits of one")
+            raise ValueError(f"{where} is {kind}, whose friction and limits URDF cannot express")
     else:
         X = model.screws_body[i] / multiplier if multiplier else model.screws_body[i]
         kind_of_urdf, parts = _single(model, name, X, where)
@@ -94,7 +94,7 @@ def _joint(model, i):
 def _type_on_group(model, name, kind, where):
     F = model.joint_frames[name]
     if kind not in KINDS:
-        raise ValueError(f"{where} is {kind}, which no joint of a URDF is")
+        raise ValueError(f"{where} is {kind}, which URDF does not have")
     expected = np.eye(4) if kind == "free" else with_z_along(F[:3, 2])
     if np.abs(F - expected).max() > ON_AXIS:
         raise ValueError(f"{where} is {kind} in a frame of its own, which URDF cannot express")
@@ -105,19 +105,19 @@ def _single(model, name, X, where):
     """Return the type of a single-DoF joint, and its child elements except its placement."""
     turns, slides = X[:3].any(), np.abs(X[3:]).max() > ON_AXIS
     if turns and abs(X[:3] @ X[3:]) > ON_AXIS:
-        raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which no joint of a URDF is")
+        raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which URDF does not have")
     if turns and slides:
         raise ValueError(f"{where}: its axis does not pass through the origin of link "
-                         f"{quote(model.body_names[model.body_joints.index(name)])}, as a URDF's must; give the link "
-                         "a frame on the axis")
+                         f"{quote(model.body_names[model.body_joints.index(name)])}, as URDF requires; give the link a "
+                         "frame on the axis")
     parts = [Element("axis", {"xyz": _text(*(X[:3] if turns else X[3:]))})]
     if name in model.mimics:                    # a mimic joint has the limits and friction of its leader
         return ("continuous", parts) if turns else ("prismatic", [*parts, Element("limit", _NO_LIMIT)])
     k, kind = model.v_slices[name].start, model.kind_of(name)
     bounds = [x[k] for x in (model.lower, model.upper)]
     if np.isfinite(bounds).sum() == 1:
-        raise ValueError(f"{where} has one of the limits lower {bounds[0]:g} and upper {bounds[1]:g}, a URDF both or "
-                         "none")
+        raise ValueError(f"{where} has one of the limits lower {bounds[0]:g} and upper {bounds[1]:g}, but URDF "
+                         "requires both or none")
     if kind == "revolute" and not np.isfinite(bounds[0]):
         kind = "continuous"
     limit = {word: _text(x[k]) for word, x in (("velocity", model.velocity_limit), ("effort", model.effort_limit))

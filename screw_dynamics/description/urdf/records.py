@@ -124,5 +124,5 @@ def written(record: Any, **first: str) -> Element:
 
 def _text(x):
     if not np.isfinite(x):
-        raise ValueError(f"to_urdf: {quote(x)} is not a number that a URDF can have")
+        raise ValueError(f"to_urdf: {quote(x)} must be a finite number in a URDF")
     return repr(float(x))

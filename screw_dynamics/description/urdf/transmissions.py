@@ -88,7 +88,7 @@ def _each_once(robot) -> Iterator[Transmission]:
     for element, *how in _elements(robot):
         found = _read(element, *how)
         if found.name in lines:
-            raise fault(f"transmission {quote(found.name)} is there twice, first in line {lines[found.name]}",
+            raise fault(f"transmission {quote(found.name)} is defined twice, first in line {lines[found.name]}",
                         element.sourceline)
         lines[found.name] = element.sourceline
         yield found

@@ -59,7 +59,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
             _write_exact(model, read, read.model(base), document, last)
         _check(model, source_description(str(document)).model(base))
     except UrdfError as error:
-        raise UrdfError(f"to_urdf: what would be written cannot be read: {error}") from None
+        raise UrdfError(f"to_urdf: the result would not be a valid URDF: {error}") from None
     return str(document), notes.texts()
 
 

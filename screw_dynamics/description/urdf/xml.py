@@ -26,7 +26,7 @@ def parse_xml(text: str) -> etree._Element:
     if declaration:
         text = "\n" * declaration[0].count("\n") + text[declaration.end():]
     if text.count("<") + text.count("=") > MOST_MARKS:
-        raise UrdfError(f"more elements and attributes than a robot has (over {MOST_MARKS})")
+        raise UrdfError(f"too many elements and attributes, must be at most {MOST_MARKS}")
     # Only a document type can declare entities; it is found in the text, before any parsing.
     for found in _DOCTYPE.finditer(text):
         if found[1]:

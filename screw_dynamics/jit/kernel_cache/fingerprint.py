@@ -16,7 +16,7 @@ def fingerprint(x: Any) -> object:
     files are, and differs for objects that may not. Raises TypeError for objects of unknown kinds."""
     if is_jitted(x):
         return fingerprint(x.py_func)
-    raise TypeError(f"the code of a function that depends on {type(x)} cannot be kept")
+    raise TypeError(f"the code of a function that depends on {type(x)} cannot be cached")
 
 
 @fingerprint.register(int)

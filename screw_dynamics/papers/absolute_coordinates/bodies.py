@@ -57,9 +57,9 @@ def numbered(bodies: Sequence[Body], joints: Sequence[Joint], springs: Sequence[
     unknown."""
     number: dict[str | None, int] = {body.name: k for k, body in enumerate(bodies)}
     if len(number) < len(bodies):
-        raise ValueError(f"bodies must differ in their names, not {', '.join(b.name for b in bodies)}")
+        raise ValueError(f"bodies must have different names, not {', '.join(b.name for b in bodies)}")
     if len({joint.name for joint in joints}) < len(joints):
-        raise ValueError(f"joints must differ in their names, not {', '.join(j.name for j in joints)}")
+        raise ValueError(f"joints must have different names, not {', '.join(j.name for j in joints)}")
     number[None] = len(bodies)
     for kind, of in (("joint", joints), ("spring", springs)):
         for k, item in enumerate(of):

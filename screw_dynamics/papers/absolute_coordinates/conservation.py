@@ -35,7 +35,7 @@ def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, 
     ground, which transmits momentum."""
     for joint in system.joints:
         if joint.on is None:
-            raise ValueError(f"momentum is conserved by systems that float alone: joint {joint.name!r} holds the body "
+            raise ValueError(f"momentum is conserved only by floating systems: joint {joint.name!r} holds the body "
                              f"{joint.body!r} to the ground")
     (masses, moments, _), momentum, forces = mass_moment_rotational(system.inertias), [], []
     for moment in zip(t, poses, velocities, strict=True):

@@ -94,7 +94,7 @@ def min_norm(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
         raise ArithmeticError("the motion is no longer finite: shorter steps, or an implicit method, may help")
     factors, pivots, tau, _, _ = lapack.dgeqp3(B.T, overwrite_a=1)
     if not abs(factors[rank - 1, rank - 1]) > SINGULAR * abs(factors[0, 0]):
-        raise np.linalg.LinAlgError(f"a singular configuration: {rank} constraints were independent, and are not here")
+        raise np.linalg.LinAlgError(f"singular configuration: the rank of the constraints fell below {rank}")
     z = np.zeros((B.shape[1], 1), order="F")
     z[:rank, 0] = lapack.dtrtrs(factors[:rank, :rank], b[pivots[:rank] - 1], trans=1)[0]
     return lapack.dormqr("L", "N", factors[:, :rank], tau[:rank], z, 64 * max(1, rank), overwrite_c=1)[0][:, 0]

@@ -91,8 +91,8 @@ class Joint:
             raise ValueError(f"joint {self.name!r}: resolved_in must be one of {', '.join(map(repr, RESOLUTIONS))}, "
                              f"not {self.resolved_in!r}")
         if self.resolved_in == INERTIAL and self.kind not in HOLDS_A_POINT:
-            raise ValueError(f"joint {self.name!r}: a {self.kind} joint slides along axes of the other body, and "
-                             f"cannot be resolved in the {INERTIAL}; {', '.join(HOLDS_A_POINT)} joints can")
+            raise ValueError(f"joint {self.name!r}: a {self.kind} joint cannot be resolved in the {INERTIAL}, only "
+                             f"{', '.join(HOLDS_A_POINT)} joints can")
         if self.on == self.body:
             raise ValueError(f"joint {self.name!r} joins the body {self.body!r} to itself")
         object.__setattr__(self, "frame", pose(f"joint {self.name!r}", self.frame))

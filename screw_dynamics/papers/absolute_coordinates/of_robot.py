@@ -166,8 +166,8 @@ def _loops(robot, q):
     model = robot.model
     for given in model.constraints:
         if not isinstance(given, LoopJoint):
-            raise ValueError(f"{given.what} {given.name!r}: a system in absolute coordinates closes "
-                             "loops by joints alone; dataclasses.replace(model, constraints=()) leaves all open")
+            raise ValueError(f"{given.what} {given.name!r}: a system in absolute coordinates supports only joints as "
+                             "loop constraints; dataclasses.replace(model, constraints=()) removes all")
         between = robot.forward_kinematics(q, given.link, given.on)
         frame_on = between @ given.frame if given.frame_on is None else given.frame_on
         (i, C), (j, D) = model.frames[given.link], model.frames[given.on]

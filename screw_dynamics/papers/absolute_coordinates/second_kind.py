@@ -47,7 +47,7 @@ def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,)
     """
     X, start = numbers("second_kind", "screws", screws, (6, 6)), checks.vector("start", start, 6)
     if abs(np.linalg.det(second_kind_jacobian(X, start))) < 1e-9:
-        raise ValueError(f"the screws depend on each other at the start {start.tolist()}")
+        raise ValueError(f"the screws are linearly dependent at the start {start.tolist()}")
     g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(exp_second_kind(se3.exp, X, start))
 
     found = _Products(X, g0, start)

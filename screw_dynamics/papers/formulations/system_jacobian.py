@@ -4,7 +4,7 @@
 V = (V_1 ... V_b) are the twists of all bodies, in the order of model.body_names, q (..., n) a batch of configurations.
 A body's twist is the sum of its parent's and its joint's, V = D V + X q', or V = A X q' with A = (I - D)^-1. D has
 blocks only where the paper has its lower diagonal: in row i at the parent of body i. Hence D is nilpotent, row i of A
-has blocks at body i and all bodies that carry it, and A^-1 is as sparse as D.
+has blocks at body i and its ancestors, and A^-1 is as sparse as D.
 
 With the map G_i of table 3 from spatial twists to a representation, and the map H_i to that of the joint screws,
 

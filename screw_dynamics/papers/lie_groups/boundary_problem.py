@@ -76,8 +76,8 @@ def solve(law: Geodesics, poses: np.ndarray, times: np.ndarray, ends: tuple | No
     if result.success:
         return SolvedCurve(law, poses[:-1], L, times, side, result.sol)
     raise ArithmeticError(f"no stationary curve was found between the poses on {group.name}: {result.message} The "
-                          f"largest residual is {result.rms_residuals.max():.3g}, of the tolerance {tolerance:g}; put "
-                          "poses closer, or take a looser tolerance")
+                          f"largest residual is {result.rms_residuals.max():.3g}, of the tolerance {tolerance:g}; use "
+                          "closer poses or a larger tolerance")
 
 
 def _solved(problem, ends, grid, guess, tolerance, nodes):

@@ -66,7 +66,7 @@ def to_cayley(group: MatrixGroup, X: ArrayLike, order: int = 1) -> np.ndarray:
     x = group.log(X)
     angle = np.linalg.norm(x[..., :3], axis=-1)
     if k == 1 and (angle > np.pi - NEAR).any():
-        raise ValueError(f"X turns by the angle {np.max(angle):.15g}: parameters of order 1 are infinite at pi; take a "
+        raise ValueError(f"X turns by the angle {np.max(angle):.15g}: parameters of order 1 are infinite at pi; use a "
                          "higher order")
     Y, one = group.exp(x / k), np.eye(group.size)                                       # X^(1/k)
     return group.vee(np.linalg.solve(Y + one, Y - one))

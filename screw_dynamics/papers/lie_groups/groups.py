@@ -141,7 +141,7 @@ class MatrixGroup(LieGroup):
         X = checks.finite_numbers(name, X, self.size, self.size).astype(float)
         off = np.max(self._misses(X), initial=0.0)
         if not off <= TOLERANCE:
-            raise ValueError(f"{name} is not in {self.name}: it misses the group's equations by {off:.3g}")
+            raise ValueError(f"{name} is not in {self.name}: it violates the equations of the group by {off:.3g}")
         return X
 
     def Ad(self, X: ArrayLike) -> np.ndarray:

@@ -141,7 +141,7 @@ def _through(group, poses, times):
     poses = group.element("poses", poses)
     times = checks.finite_numbers("times", times).astype(float)
     if poses.ndim != 3 or times.shape != poses.shape[:1] or len(times) < 2:
-        raise ValueError(f"poses and times must be two or more, and as many: {checks.described(poses)}, "
+        raise ValueError(f"poses and times must have the same length, at least two: {checks.described(poses)}, "
                          f"{checks.described(times)}")
     if not (np.diff(times) > 0.0).all():
         raise ValueError(f"times must increase, not {times.tolist()}")

@@ -107,7 +107,8 @@ def _read(robot, gravity, parameters, algebra, exact):
     else:
         bodies, frames, pose_sources = checked_bodies(robot), {}, []
         if gravity is not None or parameters is not None:
-            raise ValueError("a list of Placed bodies holds its parameters, and gravity as the world's X = (0, -g)")
+            raise ValueError("gravity and parameters must be None with a list of Placed bodies, which contains both, "
+                             "gravity as X = (0, -g) of the world")
         joints = [(str(k + 1), "") for k in range(1 + max((body.coordinate for body in bodies[1:]), default=-1))]
         bodies = [each_number(lambda x: algebra.scalar(number("a body's number", x)), body) for body in bodies]
     return Mechanism(list(map(link_of, bodies)), frames, pose_sources, joints)

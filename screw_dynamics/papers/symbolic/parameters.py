@@ -29,7 +29,7 @@ BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "armature": (), "screw": (6,
 def symbol(name: str, what: str = "a symbol's name") -> sympy.Symbol:
     """Return the SymPy symbol of a name that is a valid Python identifier."""
     if not (isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name)):
-        raise ValueError(f"{what} must be made of letters, digits and _, not {name!r}")
+        raise ValueError(f"{what} must contain only letters, digits and _, not {name!r}")
     return sympy.Symbol(name)
 
 

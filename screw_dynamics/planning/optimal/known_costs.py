@@ -73,8 +73,8 @@ def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N:
         # D (z - a)^2 + W (z - b)^2 = (D + W) (z - (D a + W b) / (D + W))^2 + D W / (D + W) (a - b)^2
         here, W = (slice(None), cost.which[:, None], entries[mine]), cost.weight[mine]       # type: ignore[index]
         if not (np.abs(after - r - (changed[here] - z[here])) <= SAME * (1.0 + np.abs(r))).all():
-            raise ValueError(f"{type(cost.quantity).__name__}.entries says that numbers are entries of (q, qd, tau), "
-                             "less targets, which they are not: a class with other numbers must say so there")
+            raise ValueError(f"{type(cost.quantity).__name__}.entries returns entries of (q, qd, tau) from which the "
+                             "values of the quantity differ: override it to return -1 for other values")
         other = z[here] - r - target[here]
         share = W / np.maximum(D[here] + W, np.finfo(float).tiny)
         c += 0.5 * (D[here] * share * other * other).sum(axis=(-2, -1))

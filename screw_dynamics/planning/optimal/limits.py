@@ -50,6 +50,6 @@ def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven:
         lower = -upper
     if not (within := ordered(lower, upper)).all():
         k = int(np.argmin(within))
-        raise ValueError(f"effort_limits: lower must be <= upper, and numbers between, but of "
-                         f"{velocity_names(model)[driven[k]]!r} they are {lower[k]} and {upper[k]}")
+        raise ValueError(f"effort_limits of {velocity_names(model)[driven[k]]!r} must have lower <= upper, without "
+                         f"NaN, not {lower[k]} and {upper[k]}")
     return lower, upper

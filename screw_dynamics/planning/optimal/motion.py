@@ -39,6 +39,10 @@ class OptimalMotion(NamedTuple):
         Largest scaled violation of limits.
     history : list of ndarray (...)
         Cost with the contribution of limits, at first and after each iteration.
+
+    Notes
+    -----
+    The result of a single problem is true if it has converged: ``if found := sd.optimize_motion(...)``.
     """
 
     t: np.ndarray
@@ -55,6 +59,9 @@ class OptimalMotion(NamedTuple):
     gap: np.ndarray
     violation: np.ndarray
     history: list[np.ndarray]
+
+    def __bool__(self) -> bool:
+        return bool(self.converged)
 
     def report(self) -> str:
         """Return a report of a few lines.
@@ -98,7 +105,7 @@ class OptimalMotion(NamedTuple):
         Matplotlib is an extra: pip install screw_dynamics[plot].
         """
         if np.ndim(self.cost):
-            raise ValueError(f"plot: of one motion, not of {np.shape(self.cost)}; take one of each array")
+            raise ValueError(f"plot draws one motion, not a batch {np.shape(self.cost)}: index the arrays first")
         return plotted(axes, self.t, (self.q, self.qd, np.concatenate((self.tau, self.tau[-1:]))), self.history,
                        "cost, with what limits add", held=True)
 

@@ -426,7 +426,7 @@ class MotorLine(Quantity):
         Raises ValueError if no drive of the robot has one.
         """
         if not np.isfinite(torque_speed(robot.model)).any():
-            raise ValueError("MotorLine: no drive of the robot has a line of torque over speed")
+            raise ValueError("MotorLine: no drive of the robot has a torque-speed line")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the actuated motors with a torque-speed line."""
@@ -566,12 +566,13 @@ class CustomQuantity(Quantity):
         if r.shape != (*lead, size):
             raise ValueError(f"{self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
         if "tau" in found[1] and nodes.tau is None:
-            raise ValueError(f"{self._name()}: it has a derivative by 'tau', which it does not get: effort=True")
+            raise ValueError(f"{self._name()}: it has a derivative by 'tau', but the function does not take tau: set "
+                             "effort=True")
         widths = {"q": robot.n, "qd": robot.n, "tau": len(nodes.driven)}
         for name, J in found[1].items():
             if name not in widths or np.shape(J) != (*lead, size, widths[name]):
-                raise ValueError(f"{self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
-                                 f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
+                raise ValueError(f"{self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must have "
+                                 f"{(*lead, size)} and the size of one of {', '.join(widths)}")
         by = {name: checks.real_numbers(f"the derivative by {name!r} of {self._name()}", J).astype(float)
               for name, J in found[1].items()}
         for name, J in by.items():

@@ -122,7 +122,7 @@ class Solver:
                               *limits_of_motors(effort_limits, robot, self.dynamics.driven))]
         weights = [term.weight for term in found if term.weight is not None]
         if not weights:
-            raise ValueError("terms: there is no Cost")
+            raise ValueError("terms must contain a Cost")
         self._least = LEAST * min(1.0, np.concatenate(weights).max())
         self.objective = Objective(found, self.dynamics, self.lead, N, PENALTY)
         self.at = self._begin(guess)
@@ -249,7 +249,7 @@ class Solver:
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
         if moved and len(self.dynamics.phases) > 1:
-            raise ValueError("moved: phases begin at steps that are given, and do not move on")
+            raise ValueError("moved: not supported with phases, whose first steps are fixed")
         iterations = checks.whole("iterations", iterations, 1)
         robot, kept = self.dynamics.robot, (self.dynamics.start, self.objective.y)
         begin = robot.normalize(self._each("q", q, robot.nq)), self._each("qd", qd, robot.n)

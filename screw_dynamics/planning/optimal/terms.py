@@ -106,9 +106,9 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
     if term.quantity.order > (1 if smoothness is None else smoothness + 1):
-        raise ValueError(f"{type(term.quantity).__name__} is a derivative of order {term.quantity.order}, of which "
-                         + ("motions of steps have none: sd.collocate_motion takes it" if smoothness is None else
-                            f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
+        raise ValueError(f"{type(term.quantity).__name__} is a derivative of order {term.quantity.order}, which "
+                         + ("only sd.collocate_motion supports" if smoothness is None else
+                            f"requires smoothness >= {term.quantity.order - 1}, not {smoothness}"))
     if smoothness is None and not term.quantity.of_steps:
         raise ValueError(f"{type(term.quantity).__name__} is the same for all motions of given steps: "
                          "sd.collocate_motion, with duration=(least, largest), optimizes it")
@@ -118,7 +118,7 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
     for name, (given, shape) in term.quantity.targets(robot).items():
         check_rows(name, given, shape, N, int(which[-1]))
     if not labels:
-        raise ValueError(f"terms: {type(term.quantity).__name__} has no numbers")
+        raise ValueError(f"terms: {type(term.quantity).__name__} is empty")
     if isinstance(term, Cost):
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
@@ -127,7 +127,7 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
     if not (within := ordered(lower, upper)).all():
         k = int(np.argmin(within))
-        raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
+        raise ValueError(f"limits of {labels[k]!r} must have lower <= upper, without NaN, not {lower[k]} and "
                          f"{upper[k]}")
     return Bound(term.quantity, which, run(which), labels, None, lower, upper, checks.positive("scale", term.scale))
 

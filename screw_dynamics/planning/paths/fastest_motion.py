@@ -315,13 +315,14 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
 def _problem(robot, path, limits, friction, external) -> Problem:
     """Return the Problem from the arguments of time_optimal."""
     for joint in robot.model.motors:
-        raise ValueError(f"time_optimal: the drive of joint {joint!r} has coordinates of its own, a spring or a "
-                         "winding; the robot without it, whose drives are rigid, has the efforts of joints")
+        raise ValueError(f"time_optimal: the drive of joint {joint!r} has a spring or a winding, which is not "
+                         "supported: use rigid drives")
     if not limits.any_of():
         raise ValueError("time_optimal: nothing limits the motion: give velocity, acceleration, effort or link_speed")
     for link, wrench in checks.wrenches({} if external is None else external, robot.link_names).items():
         if (shape := checks.real_numbers(f"the wrench on link {link!r}", wrench, 6).shape) != (6,):
-            raise ValueError(f"the wrench on link {link!r} has shape {shape}, must be (6,): it acts all the while")
+            raise ValueError(f"the wrench on link {link!r} has shape {shape}, must be (6,): it is constant along the "
+                             "path")
     path = as_path(robot, path)
     if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
         _refuse_kinks(path)
@@ -343,8 +344,8 @@ def _forces(robot, path, friction) -> ForceSum | None:
         back, rest, on, faster = (one.efforts(at.q, v * way) for v in (-1.0, 0.0, 1.0, 2.0))
         largest = max(np.abs(x).max() for x in (back, rest, on, faster))
         if max(np.abs(back + on - 2.0 * rest).max(), np.abs(faster + rest - 2.0 * on).max()) > LINEAR * largest:
-            raise ValueError(f"time_optimal: {element} of the robot's own forces is not linear in velocities, as what "
-                             "acts along a path must be; friction=False leaves friction out, with_forces others")
+            raise ValueError(f"time_optimal: {element} of the robot is not linear in velocity, as forces along a path "
+                             "must be; friction=False ignores friction, and with_forces removes other forces")
     return ForceSum(robot.model, robot.tables, elements)
 
 

@@ -97,6 +97,6 @@ def _speeds(link: str, value: Any) -> tuple[float, float]:
     """Return the largest linear and angular velocity of a link."""
     pair = tuple(map(checks.real, value)) if isinstance(value, (tuple, list)) else (checks.real(value), np.inf)
     if len(pair) != 2 or not all(x > 0.0 for x in pair):
-        raise ValueError(f"link_speed of {link!r} is {checks.described(value)}, must be > 0, m/s, or two such, m/s and "
-                         "rad/s")
+        raise ValueError(f"link_speed of {link!r} is {checks.described(value)}, must be > 0 (m/s) or a pair of such "
+                         "(m/s, rad/s)")
     return pair

@@ -75,7 +75,7 @@ class Path:
             first, last, beside = knots[degree], knots[-1 - degree], BESIDE * self.length
             if self.start < first - beside or self.end > last + beside:
                 raise ValueError(f"path: start {self.start:g} and end {self.end:g} must be within the curve's knots, "
-                                 f"{first:g} to {last:g}, beyond which it goes on to anywhere")
+                                 f"{first:g} to {last:g}, beyond which it is extrapolated")
         self.robot, self._curve = robot, curve
         inside = np.unique(knots if breaks is None else checks.finite_numbers("breaks", breaks))
         self.breaks = inside[(inside > self.start) & (inside < self.end)].astype(float)
@@ -280,8 +280,8 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     sharp = np.abs(turn).max(axis=1, initial=0.0)
     half = np.minimum(16.0 / 3.0 * deviation / sharp, 0.5 * np.minimum(spans[:-1], spans[1:]))
     for i in np.flatnonzero(half <= SAME * np.abs(s).max())[:1]:
-        raise ValueError(f"deviation {deviation:g} is too small for the corner at s = {s[i + 1]:g}, of which rounding "
-                         "leaves nothing")
+        raise ValueError(f"deviation {deviation:g} is too small for the corner at s = {s[i + 1]:g}: the rounded corner "
+                         "vanishes to machine precision")
     pieces, starts = [], [s[0]]
     for i in range(len(q)):
         if 0 < i < len(q) - 1:                                                  # the corner, of length 2 half
@@ -309,7 +309,7 @@ def as_path(robot: Robot, given: Any) -> Path:
     """Return a Path of the robot from a Path, a SciPy spline, or configurations (k, nq)."""
     if isinstance(given, Path):
         if given.robot.model is not robot.model and given.robot.joint_names != robot.joint_names:
-            raise ValueError("path: it is of another robot, with other joints")
+            raise ValueError("path: it belongs to a robot with other joints")
         return given
     return Path(robot, given) if callable(given) else through(robot, given)
 
@@ -328,15 +328,15 @@ def _waypoints(robot, waypoints, s):
     with np.errstate(over="ignore"):
         steps = robot.distance(q[:-1], q[1:])
     for i in np.flatnonzero(~np.isfinite(steps))[:1]:
-        raise ValueError(f"waypoints {i} and {i + 1} are too far apart for numbers: {q[i].tolist()}, "
+        raise ValueError(f"waypoints {i} and {i + 1} are too far apart for double precision: {q[i].tolist()}, "
                          f"{q[i + 1].tolist()}")
     for i in np.flatnonzero(steps <= SAME * max(steps.sum(), 1e-300))[:1]:
-        raise ValueError(f"waypoints {i} and {i + 1} are the same: a path has no place twice in a row")
+        raise ValueError(f"waypoints {i} and {i + 1} are the same: successive waypoints must differ")
     if s is None:
         along = np.append(0.0, np.cumsum(steps))
         return q, along / along[-1]
     s = np.array(checks.finite_numbers("s", s), dtype=float)
     if s.shape != (len(q),) or (np.diff(s) <= SAME * np.abs(s).max()).any():
-        raise ValueError(f"s must be {len(q)} increasing numbers, one a waypoint and apart by more than rounding, not "
-                         f"{s.tolist()}")
+        raise ValueError(f"s must be {len(q)} increasing numbers, one per waypoint and distinct to machine precision, "
+                         f"not {s.tolist()}")
     return q, s

@@ -55,8 +55,8 @@ def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callabl
         change = np.abs(np.sqrt(x) - np.sqrt(before))
         if change.max() <= CHANGE * np.sqrt(x.max()):
             return x
-    raise ValueError(f"viscous friction and lines of torque over speed are not settled after {PASSES} passes: the "
-                     f"velocity at {place(s[int(np.argmax(change))])} still changes by {change.max():.3g}")
+    raise ValueError(f"viscous friction and torque-speed lines did not converge in {PASSES} passes: the velocity at "
+                     f"{place(s[int(np.argmax(change))])} still changes by {change.max():.3g}")
 
 
 def _linear(s, rows, ends, place):
@@ -70,8 +70,8 @@ def _linear(s, rows, ends, place):
     lines = _lines(rows, d, bounds[:-1])
     low, high = _controllable(lines, d, ends[1] ** 2, lambda i: _reason(rows, s, i, place))
     if not low[0] * (1.0 - SLACK) <= ends[0] ** 2 <= high[0] * (1.0 + SLACK):
-        raise ValueError(f"start_speed {ends[0]:g} at {place(s[0])}: the limits let a motion to the end begin with "
-                         f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_too_heavy(rows, s, place)}")
+        raise ValueError(f"start_speed {ends[0]:g} at {place(s[0])}: must be from {np.sqrt(low[0]):.6g} to "
+                         f"{np.sqrt(high[0]):.6g} to reach the end within the limits{_too_heavy(rows, s, place)}")
     return _greedy(lines, d, ends[0] ** 2, low, high, s, place)
 
 
@@ -189,7 +189,8 @@ def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np
         x.append(max(lows[i + 1], furthest(i, x[i], highs[i + 1])))
     found = np.array(x)
     if (stops := (found[1:] <= 0.0) & (found[:-1] <= 0.0)).any():
-        raise ValueError(f"the limits let no motion go on at {place(s[int(np.argmax(stops))])}, where it stops")
+        raise ValueError(f"no motion within the limits continues after {place(s[int(np.argmax(stops))])}, where it "
+                         "stops")
     return found
 
 
@@ -199,8 +200,8 @@ def _refuse_numbers(s, rows, place):
     lost = ~np.isfinite(rows.a + rows.b + rows.k + rows.c)
     if lost.any():
         end, i, j = np.argwhere(lost)[0]
-        raise ValueError(f"path: the {rows.rows[j]} is not finite at {place(s[i + end])}; are the path, and what acts "
-                         "from outside?")
+        raise ValueError(f"path: the {rows.rows[j]} is not finite at {place(s[i + end])}: check the path and the "
+                         "external wrenches")
     lost = np.isnan(rows.speed)
     if lost.any():
         end, i, j = np.argwhere(lost)[0]

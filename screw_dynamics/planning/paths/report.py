@@ -61,8 +61,12 @@ def plot(found: Any, path: Any) -> Any:
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(len(panels) + 1, 1, figsize=(8.0, 1.9 * (len(panels) + 1) + 0.5), sharex=True,
                                        squeeze=False, layout="constrained")
+        shown: list[str] = []
         for ax, (title, share, names) in zip(axes[:, 0], panels, strict=False):
             _draw_shares(ax, found.t, title, share, names, "default" if title == "velocity" else "steps-post")
+            if shown != (labels := ax.get_legend_handles_labels()[1]):      # else the legend above is that of this one
+                ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
+            shown = labels
         _draw_speed(axes[-1, 0], found)
         axes[-1, 0].set(xlabel="time [s]", xlim=(0.0, found.duration))
         return saved(pyplot, figure, path)
@@ -85,8 +89,7 @@ def _draw_shares(ax, t, title, share, names, style):
     for edge in (-1.0, 1.0):
         ax.axhline(edge, color=VERMILION, lw=0.7, ls=(0, (4, 3)))
     ax.set(ylim=(-1.15, 1.15))
-    ax.set_title(f"{title}, of its limit", loc="left", fontsize=10, fontweight="bold", color="#22303C")
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, frameon=False)
+    ax.set_title(f"{title} / limit", loc="left", fontsize=10, fontweight="bold", color="#22303C")
 
 
 def _draw_speed(ax, found):
@@ -100,8 +103,8 @@ def _draw_speed(ax, found):
         if quantity:
             ax.plot(found.t[first:last + 1], found.sd[first:last + 1], color=colors[quantity], lw=2.0, label=quantity)
         first = last
-    ax.set_title("s', velocity along the path, and what limits it", loc="left", fontsize=10, fontweight="bold",
+    ax.set_title("velocity s' along the path, with the binding limit", loc="left", fontsize=10, fontweight="bold",
                  color="#22303C")
     handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    ax.legend(handles.values(), handles.keys(), loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, frameon=False)
+    ax.legend(handles.values(), handles.keys(), loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
     ax.set(ylim=(0.0, None))

@@ -179,7 +179,7 @@ def _slow(at: _Points, c: np.ndarray, problem: Problem) -> np.ndarray:
     if at.use(c).share.max() > 1.0:
         use = at.use(c)
         point, row = np.unravel_index(int(np.argmax(use.share)), use.share.shape)
-        raise ValueError(f"no slow motion is within the limits, from which one of bounded jerk is found: at "
+        raise ValueError("no slow motion, as a start of the search for bounded jerk, is within the limits: at "
                          f"{problem.path.place(at.to.s[point])} it takes {use.share[point, row]:.4g} of the "
                          f"{use.rows[row]}, {use.rows[row].limit:g}")
     return c
@@ -217,5 +217,5 @@ def _within(dense: _Points, c: np.ndarray) -> np.ndarray:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if dense.use(middle * c).share.max() <= 1.0 else (low, middle)
     if low == 0.25:
-        raise ValueError("no motion of bounded jerk within the limits is found: the robot cannot go slowly there")
+        raise ValueError("no motion of bounded jerk within the limits was found: slow motions violate them")
     return low * c

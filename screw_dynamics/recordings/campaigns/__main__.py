@@ -66,7 +66,7 @@ def _arrays(motion):
         return dict(zip(names or (f"array_{k}" for k in range(len(motion))), motion, strict=True))
     if isinstance(motion, np.ndarray):
         return {"motion": motion}
-    raise ValueError(f"the motion is a {type(motion).__name__}, of which no arrays are known")
+    raise ValueError(f"the motion is a {type(motion).__name__}, which cannot be converted to arrays")
 
 
 if __name__ == "__main__":

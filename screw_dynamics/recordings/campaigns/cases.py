@@ -150,7 +150,7 @@ def _a_motion(found):
     """Return the result of a scenario. Raises TypeError for None, and for a generator or coroutine, which has not
     run."""
     if found is None or inspect.isgenerator(found) or inspect.iscoroutine(found) or inspect.isasyncgen(found):
-        raise TypeError(f"the scenario returned {checks.described(found)}, and no motion")
+        raise TypeError(f"the scenario must return a motion, not {checks.described(found)}")
     return found
 
 

@@ -28,7 +28,7 @@ def drawn(parameters: Mapping[str, Any], *, count: int, index: int, design: str 
     """Return case `index` of `count` of a design with this seed; parameters as in `campaign`."""
     varied = parameters_of(parameters)
     if taken := [p.name for p in varied if p.name in ("values", "rng")]:
-        raise ValueError(f"parameter {taken[0]!r}: a case has something else by this name")
+        raise ValueError(f"parameter {taken[0]!r}: the name is reserved")
     checks.one_of("design", design, [name for name in designs.DESIGNS if name != "grid"])
     shares = designs.shares(varied, design, checks.count("cases", count, 1), checks.whole("seed", seed, 0), 1)
     values = {p.name: p.at(u) for p, u in zip(varied, shares[index], strict=True)}

@@ -73,7 +73,7 @@ def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 def _parameter(name, varies):
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name) or name in RESERVED:
-        raise ValueError(f"parameter {checks.described(name)} must have a name of Python other than "
+        raise ValueError(f"the name of parameter {checks.described(name)} must be an identifier of Python other than "
                          f"{', '.join(RESERVED)}")
     if isinstance(varies, tuple):
         return Parameter(name, range=_range(name, varies))
@@ -96,7 +96,7 @@ def _range(name, varies):
                          "list")
     low, high = (checks.number(f"parameter {name!r}: an end of the range", x) for x in varies)
     if not low < high:
-        raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) must begin below its end")
+        raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) must have low < high")
     if not isfinite(high - low):
         raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) is wider than the largest number")
     return low, high

@@ -74,7 +74,7 @@ class Plan:
             differ = [f"{key} is {mine.get(key, 'absent')}, there {theirs.get(key, 'absent')}"
                       for key in mine | theirs if mine.get(key) != theirs.get(key)]
             if differ:
-                raise ValueError(f"{folder} has another campaign: {'; '.join(differ)}")
+                raise ValueError(f"{folder} contains another campaign: {'; '.join(differ)}")
             return
         folder.mkdir(parents=True, exist_ok=True)
         content = {"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}
@@ -87,7 +87,7 @@ def kept(folder: Path) -> Plan:
     try:
         found = pickle.loads((folder / FILE).read_bytes())
     except FileNotFoundError:
-        raise ValueError(f"{folder} has no campaign: no file {FILE}") from None
+        raise ValueError(f"{folder} contains no campaign: file {FILE} is missing") from None
     sys.path += [path for path in found["path"] if path not in sys.path]
     return pickle.loads(found["plan"])
 
@@ -112,5 +112,5 @@ def _named(properties: Any) -> dict[str, Callable]:
             raise ValueError(f"properties: {checks.described(name)} is {checks.described(judge)}, and must be a name "
                              "with a function of the motion; a function without a name is passed as {name: function}")
     if not found:
-        raise ValueError("properties: at least one is required, or nothing can fail")
+        raise ValueError("properties: at least one is required")
     return found

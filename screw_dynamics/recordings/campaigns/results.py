@@ -126,7 +126,7 @@ class Campaign:
             If the campaign has no folder.
         """
         if self.folder is None:
-            raise ValueError("a campaign without a folder, out=None, is in no file: replay(index) runs a case again")
+            raise ValueError("a campaign without a folder (out=None) has no files: replay(index) runs a case again")
         index = checks.whole("index", index, 0)
         return f"python -m screw_dynamics.recordings.campaigns replay {shlex.quote(str(self.folder))} {index}"
 
@@ -150,7 +150,7 @@ class Campaign:
         from .report import write_report
         target = Path(folder) if folder is not None else self.folder
         if target is None:
-            raise ValueError("folder: this campaign has none of its own")
+            raise ValueError("folder must be given: this campaign has none")
         target.mkdir(parents=True, exist_ok=True)
         write_parquet(self, target / TABLE)
         write_report(self, target / REPORT)
@@ -184,9 +184,10 @@ def load(folder: str | os.PathLike) -> Campaign:
     path = Path(folder).absolute()
     plan = kept(path)
     if not (path / TABLE).exists():
-        raise ValueError(f"{path} has a campaign that has not ended: no file {TABLE}; the call that began it goes on")
+        raise ValueError(f"{path} contains an unfinished campaign, without file {TABLE}: repeat the call that started "
+                         "it, which continues")
     if find_spec("pyarrow") is None:
-        raise ImportError(f"{TABLE} takes pyarrow: pip install screw_dynamics[logs]")
+        raise ImportError(f"{TABLE} requires pyarrow: pip install screw_dynamics[logs]")
     import pyarrow.parquet as pq
     columns = pq.read_table(path / TABLE).to_pydict()
     names = list(plan.properties)

@@ -89,7 +89,7 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
             raise ValueError("scheduler, workers and timeout are for campaigns with a folder: out must not be None")
         return Campaign(plan, [plan.run(index)[1] for index in range(plan.count)])
     if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise ImportError(f"a campaign in a folder takes {', '.join(missing)}: pip install screw_dynamics[logs]")
+        raise ImportError(f"a campaign in a folder requires {', '.join(missing)}: pip install screw_dynamics[logs]")
     folder = Path(out).absolute()
     workers = None if workers is None else checks.whole("workers", workers, 1)
     timeout = None if timeout is None else checks.positive("timeout", timeout)
@@ -101,8 +101,8 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     try:
         found.write()
     except OSError as error:
-        raise OSError(error.errno, f"{error.strerror}: all {plan.count} cases are done and kept; make room, and call "
-                          "again", error.filename) from error
+        raise OSError(error.errno, f"{error.strerror}: all {plan.count} cases are done and kept; free disk space, and "
+                                   "call again", error.filename) from error
     return found
 
 

@@ -168,7 +168,7 @@ def _robot(given):
     """Return the robot of --robot, or None: the description in each log is used."""
     if given.robot is None:
         if given.base_link or given.tip_link or given.floating_base:
-            raise ValueError("--base-link, --tip-link and --floating-base go with --robot")
+            raise ValueError("--base-link, --tip-link and --floating-base require --robot")
         return None
     return Robot.from_urdf(given.robot, given.base_link, given.tip_link, floating_base=given.floating_base)
 

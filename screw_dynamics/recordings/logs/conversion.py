@@ -34,13 +34,13 @@ def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) 
     """
     episodes = find(address)
     if len(episodes) > 1:
-        raise ValueError(f"{os.fspath(address)} holds {len(episodes)} episodes; convert takes one at a time: "
-                         "screw_dynamics_logs convert takes them all")
+        raise ValueError(f"{os.fspath(address)} holds {len(episodes)} episodes, must hold one: the command "
+                         "screw_dynamics_logs convert converts all")
     target = os.fspath(out)
     if not target.endswith(".parquet"):
         target = f"{target.rstrip('/')}/{episode_name(episodes[0])}.parquet"
     if os.path.abspath(target) == episodes[0]:
-        raise ValueError(f"{target} is what is read: write to another address")
+        raise ValueError(f"{target} is the source: write to another address")
     return write(read(episodes[0], **options), target)
 
 

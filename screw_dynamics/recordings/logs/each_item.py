@@ -156,8 +156,8 @@ class _Run:
         error, k = future.exception(), future.key[1]
         if isinstance(error, FolderFull):
             done = sum((row := stored(self.out, name)) is not None and row["error"] is None for name in self.names)
-            raise OSError(error.args[0], f"{error.args[1]}: {done} of {len(self.items)} items are done and kept; make "
-                          "room, and call again") from None
+            raise OSError(error.args[0], f"{error.args[1]}: {done} of {len(self.items)} items are done and kept; free "
+                                         "disk space, and call again") from None
         text = repr(error)
         if isinstance(error, KilledWorker):
             if (died := beginnings(self.out, self.names[k], self.id)) <= error.allowed_failures:

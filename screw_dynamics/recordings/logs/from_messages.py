@@ -41,13 +41,13 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]
     if not found:
-        raise ValueError(f"{name}: nothing of its joint states on {', '.join(chosen['joint_states'])} can be read"
-                         f"{_notes_text(notes)}")
+        raise ValueError(f"{name}: none of its joint states on {', '.join(chosen['joint_states'])} can be "
+                         f"read{_notes_text(notes)}")
     table = merged(sorted(found, key=lambda stream: -len(stream.stamps)), notes, use_stamps)
     start = int(table.time[0])
     t = (table.time - start) / NS
     if not (np.diff(t) > 0.0).all():
-        raise ValueError(f"{name}: stamps of joint states do not increase by more than doubles can tell")
+        raise ValueError(f"{name}: stamps of joint states must increase by more than the resolution of a double")
     aligned = _Aligned(table, t, arrival, use_stamps, notes)
     return Recording(
         table.joints, t, *(table.fields[field] for field in FIELDS), start=start,

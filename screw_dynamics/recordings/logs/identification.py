@@ -148,13 +148,13 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces),
                 "velocities": checks.flag("velocities", velocities)}
     if not len(recordings):
-        raise ValueError("recordings: there is none")
+        raise ValueError("recordings: at least one is required")
     if all(isinstance(x, Recording) for x in recordings):
         return _identified(recordings, what, settings, level, _in_turn)
     if any(isinstance(x, Recording) for x in recordings):
         raise ValueError("recordings: all must be Recordings, or all addresses")
     if out is None:
-        raise ValueError("out: with addresses, the folder for the results of each recording must be given")
+        raise ValueError("out must be given with addresses: the folder for the results of each recording")
     settings["read"] = dict(read or {})
     with nullcontext(scheduler) if scheduler is not None else local_client(workers) as engine:
         run = _Engine(Path(out), scheduler=engine, timeout=timeout, progress=progress)
@@ -221,7 +221,7 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
                             at.breaks, what.velocities, what.springs)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
-        raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")
+        raise ValueError("no equations: efforts were not measured, or joints with friction were at rest")
     return {"start": recording.start, "samples": len(at.t), "equations": int(found.counts.sum()),
             "notes": notes}, packed(found)
 

@@ -33,7 +33,7 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
                 refused.append(str(error))
         if not found:
             why = "; ".join(refused) or "it holds no file of messages"
-            raise ValueError(f"{name}: nothing of it can be read: {why}")
+            raise ValueError(f"{name}: nothing in it can be read: {why}")
         for text in refused:
             notes.add("unreadable", text)
         yield found, allowance

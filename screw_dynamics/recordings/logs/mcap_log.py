@@ -48,7 +48,7 @@ class McapLog:
         try:
             read_magic(ReadDataStream(self._file))
         except Exception:  # noqa: BLE001  of a file that is empty, or of something else
-            raise ValueError(f"{self._name} is not an MCAP file: it begins with other bytes") from None
+            raise ValueError(f"{self._name} is not an MCAP file: its first bytes differ") from None
         self._file.seek(0)
         begin = self._file.read(MAGIC)
         self._file.seek(-MAGIC, os.SEEK_END)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Note(NamedTuple):
-    """A note.
+    """A note on data that a reader found, dropped or changed.
 
     kind: category, such as "gap". text: description and place. count: number of occurrences, messages or rows."""
 

@@ -89,7 +89,7 @@ def read_back(fs: Any, path: str) -> Recording:
         table = parquet.ParquetFile(file, page_checksum_verification=True).read()
     header = json.loads(table.schema.metadata[KEY])
     if header["version"] > VERSION:
-        raise ValueError(f"{path} is of version {header['version']}; this one reads up to {VERSION}")
+        raise ValueError(f"{path} has version {header['version']}; this release reads versions up to {VERSION}")
     joints, text = header["joints"], table.schema.metadata.get(URDF)
 
     def columns(names):

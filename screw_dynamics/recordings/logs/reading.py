@@ -76,5 +76,5 @@ def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float
     except ImportError as error:
         if str(error.name).startswith("screw_dynamics"):
             raise
-        raise ImportError(f"reading {name} takes {error.name}, which is not installed: pip install "
+        raise ImportError(f"reading {name} requires {error.name}, which is not installed: pip install "
                           "'screw_dynamics[logs]'", name=error.name) from error

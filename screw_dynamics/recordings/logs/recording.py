@@ -306,7 +306,7 @@ def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
         return np.full(shape, np.nan)
     x = checks.real_numbers(name, x).astype(float, copy=False)
     if x.shape != shape:
-        raise ValueError(f"{name} must be {shape}, a row a time and a column a joint, not {x.shape}")
+        raise ValueError(f"{name} must be {shape}, one row per time and one column per joint, not {x.shape}")
     return x
 
 

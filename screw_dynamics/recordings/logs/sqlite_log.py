@@ -20,7 +20,7 @@ class SqliteLog:
         self._name, self._notes, self._allowance, self._folder = name, notes, allowance, None
         with open(path, "rb") as file:
             if not file.read(16).startswith(b"SQLite format 3"):
-                raise ValueError(f"{name} is not a database of rosbag2: it begins with other bytes")
+                raise ValueError(f"{name} is not a database of rosbag2: its first bytes differ")
         self._path = self._with_journal(path)
         with closing(self._database()) as database:
             self._refuse_what_is_computed(database)
@@ -89,7 +89,7 @@ class SqliteLog:
         try:
             rows = database.execute("SELECT id, name, type, serialization_format FROM topics").fetchall()
         except sqlite3.Error as error:
-            raise ValueError(f"{self._name}: nothing of it can be read: {error}") from None
+            raise ValueError(f"{self._name}: nothing in it can be read: {error}") from None
         return {number: Channel(topic, full_type(kind), *definitions.get(kind, ("", "")), str(encoding),
                                 -1 if counts is None else counts.get(number, 0))
                 for number, topic, kind, encoding in rows

@@ -176,8 +176,8 @@ def _times(column, name, source, notes):
 def _check_seconds(first, where, source):
     """Raise ValueError if times cannot be in seconds since the epoch."""
     if not abs(first) <= LATEST:
-        raise ValueError(f"{source}: the times in {where} begin at {first:.10g}, which is no number of seconds since "
-                         "1970: they must be in seconds, or dates")
+        raise ValueError(f"{source}: the times in {where} begin at {first:.10g}, which is not a number of seconds "
+                         "since 1970: they must be in seconds, or dates")
 
 
 def _numbers(table, column, rows, source):

@@ -60,7 +60,7 @@ def convert_to(item: Conversion, options: Mapping[str, Any]) -> dict[str, Any]:
 def described_robot(recording: Recording) -> Robot:
     """Return the robot described in a recording. Raises ValueError if there is no description."""
     if not recording.description:
-        raise ValueError(f"{recording.source} has no robot_description: name a URDF, --robot")
+        raise ValueError(f"{recording.source} has no robot_description: name a URDF by --robot")
     return _of_text(recording.description)
 
 

@@ -109,9 +109,9 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
     left = np.abs(_dot(N, f - tau)).max(initial=0.0)
     if not left <= TOLERANCE * max(1.0, np.abs(f).max(initial=0.0)):
         names = [name for name, where in robot.v_slices.items() if actuated[where].any()]
-        raise ValueError(f"the actuated joints {', '.join(names) or 'none'} cannot cause this motion: efforts of "
-                         f"{left:.3g} are missing along admissible velocities; actuate more joints, or leave the "
-                         "singular configuration")
+        raise ValueError(f"the actuated joints {', '.join(names) or 'none'} cannot produce this motion: efforts of "
+                         f"{left:.3g} along admissible velocities remain; actuate more joints, or leave the singular "
+                         "configuration")
     return LoopEfforts(tau, *forward_dynamics(constraints, q, qd, tau, external)[1:])
 
 

@@ -41,7 +41,7 @@ def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobil
     is_open = {name: size for name, size in constraints.largest(constraints.residual(q)).items() if not size <= OPEN}
     if is_open:
         listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in is_open.items())
-        raise ValueError(f"the mobility is that of a closed configuration, and {listed} is open; project q first")
+        raise ValueError(f"the mobility requires a closed configuration, but {listed} is open: project q first")
     J = constraints.jacobian(q)[:, free]
     found = int(rank(J))
     redundancy = {}

@@ -106,7 +106,7 @@ def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
 
 @kernel
 def subtract(factor: Any, A: Any, k: int, C: Any, i: int, lanes: int) -> None:
-    """Subtract `factor` times row k of A from row i of C, for so many lanes."""
+    """Subtract `factor` times row k of A from row i of C, on the first `lanes` lanes."""
     for J in range(lanes):
         C[i, J] -= factor * A[k, J]
 

@@ -33,16 +33,18 @@ SETTINGS = (
         "~/external_wrench", read_only=True,
     ),
     Setting(
-        "external_torque_gain", (25.0,), "gain of the momentum observer, the inverse of its time constant; one for all "
-        "joints, or one for each joint in model order, after six for a floating base", unit="1/s",
+        "external_torque_gain", (25.0,), "gain of the momentum observer, the inverse of its time constant; one value "
+                                         "for all joints, or one for each joint in model order, after six for a "
+                                         "floating base", unit="1/s",
         lower=0.01, upper=10000.0,
     ),
     Setting(
-        "external_torque_friction", True, "take damping and Coulomb friction of the model off the measured efforts",
+        "external_torque_friction", True, "subtract damping and Coulomb friction of the model from the measured "
+                                          "efforts",
     ),
     Setting(
-        "external_torque_threshold", (5.0,), "external torque beyond which there is contact; one for all joints, or "
-        "one for each joint in model order", unit="N m, N", lower=0.0,
+        "external_torque_threshold", (5.0,), "external torque above which a contact is reported; one value for all "
+                                             "joints, or one for each joint in model order", unit="N m, N", lower=0.0,
     ),
     Setting(
         "external_wrench_link", "", "the link at whose origin ~/external_wrench acts; empty: no wrench is estimated",

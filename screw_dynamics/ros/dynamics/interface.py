@@ -21,16 +21,18 @@ INTERFACE = Interface(
                  "floating base, in the frame of its link", BASE),
         Endpoint("~/<term>/multi_dof_joints", OTHERS, "of the same each, and of `external_torque`, the wrenches on the "
                  "children of joints of several degrees of freedom, in the children's frames", OTHER_JOINTS),
-        Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees; NaN for a joint "
-                 "whose effort is not reported", OBSERVER),
-        Endpoint("~/external_torque/base_wrench", WRENCH, "of the same, the part of a floating base",
+        Endpoint("~/external_torque", STATE, "external efforts estimated by the momentum observer; NaN for a joint "
+                                             "whose effort is not reported", OBSERVER),
+        Endpoint("~/external_torque/base_wrench", WRENCH, "the same for a floating base",
                  f"{OBSERVER}, {BASE}"),
-        Endpoint("~/contact", "std_msgs/msg/Bool", "whether one of them exceeds `external_torque_threshold`", OBSERVER),
-        Endpoint("~/external_wrench", WRENCH, "the wrench at the origin of `external_wrench_link` that explains them, "
-                 "in its frame", OBSERVER),
-        Endpoint("~/trajectory_with_efforts", TRAJECTORY, "what came on `~/trajectory`, with the efforts it takes"),
-        Endpoint("~/motor_feed_forward", STATE, "positions, velocities and efforts of motors that move the links along "
-                 "what came on `~/trajectory`, at the stamp of each joint state, by the names that commands have",
+        Endpoint("~/contact", "std_msgs/msg/Bool", "True if an external torque exceeds "
+                                                   "`external_torque_threshold`", OBSERVER),
+        Endpoint("~/external_wrench", WRENCH, "the wrench at the origin of `external_wrench_link` that corresponds to "
+                                              "them, in its frame", OBSERVER),
+        Endpoint("~/trajectory_with_efforts", TRAJECTORY, "the trajectory of `~/trajectory`, with its efforts"),
+        Endpoint("~/motor_feed_forward", STATE, "positions, velocities and efforts of the motors for the trajectory of "
+                                                "`~/trajectory`, at the stamp of each joint state, with the joint "
+                                                "names of commands",
                  "drives, by parameter or description"),
         Endpoint("~/mass_matrix", MATRIX, "M(q)", "`publish_mass_matrix: true`"),
         Endpoint("~/jacobian/<link>", MATRIX, "J(q) of a link against the root link, in `jacobian_representation`",
@@ -70,10 +72,11 @@ INTERFACE = Interface(
                  "which links have given poses"),
         Endpoint("~/get_joint_screws", f"{SRV}/GetJointScrews", "spatial and body-fixed joint screws, reference "
                  "poses"),
-        Endpoint("~/set_payload", f"{SRV}/SetPayload", "what a link carries, in all results from now on"),
+        Endpoint("~/set_payload", f"{SRV}/SetPayload", "set the payload of a link, which all later results include"),
         Endpoint("~/set_gravity", f"{SRV}/SetGravity", "the parameter `gravity`, as a service"),
-        Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, center of mass and inertia of what a link "
-                 "carries, from a recorded motion, with their uncertainty; needs `payload_recording`"),
+        Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, center of mass and inertia of the payload of a "
+                                                                 "link, with their uncertainty, from a recorded "
+                                                                 "motion; needs `payload_recording`"),
         Endpoint("~/fill_trajectory_efforts", f"{SRV}/FillTrajectoryEfforts", "the efforts of a trajectory"),
         Endpoint("~/retime_trajectory", f"{SRV}/RetimeTrajectory", "the fastest motion along a trajectory within the "
                  "limits of velocities, efforts, accelerations and jerks"),

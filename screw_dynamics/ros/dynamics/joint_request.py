@@ -51,8 +51,9 @@ class JointRequest:
         return self.read(values, field) if len(values) else np.zeros(len(self._target))
 
     def of_others(self, values: Sequence[float], field: str) -> np.ndarray:
-        """Return the values of a field for the other velocities, zero where the request names none; `read` handles the
-        joints. Raises ValueError that names an entry that is not finite or is named twice."""
+        """Return the values of a field for the velocities that `read` does not cover; zero without an entry.
+
+        Raises ValueError with the name of an entry that is not finite or occurs twice."""
         found, seen = np.zeros(len(self._other_names)), set()
         for k, name in enumerate(self._names if len(values) else ()):
             if name in self._other_names:

@@ -28,7 +28,8 @@ SETTINGS = (
         read_only=True,
     ),
     Setting(
-        "jacobian_representation", "body", "in which frame the twists of ~/jacobian/<link> are measured and resolved",
+        "jacobian_representation", "body", "representation of the twists of ~/jacobian/<link>: their reference point "
+                                           "and frame",
         choices=REPRESENTATIONS,
     ),
 )

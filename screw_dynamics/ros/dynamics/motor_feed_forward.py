@@ -33,10 +33,11 @@ ALL = 4             # derivatives at a resting point: all are given as 0
 SETTINGS = (
     Setting("feed_forward_friction", True, "friction of the model is in ~/motor_feed_forward, and in efforts of "
             "trajectories of a robot with drives"),
-    Setting("feed_forward_neglect_damping", False, "damping of springs is left out of them; false: a drive that has "
-            "some is refused, as its motor's motion is no function of that of the links"),
-    Setting("feed_forward_lead", 0.0, "how far ~/motor_feed_forward is ahead of the stamp of joint_states: what a "
-            "command takes on its way, and half of the time for which it is held", "s", lower=0.0, upper=1.0,
+    Setting("feed_forward_neglect_damping", False, "neglect damping of springs there; false: a drive with damping is "
+                                                   "refused, because the motion of its motor is not a function of that "
+                                                   "of the links"),
+    Setting("feed_forward_lead", 0.0, "time by which ~/motor_feed_forward is ahead of the stamp of joint_states: the "
+                                      "latency of commands plus half of their period", "s", lower=0.0, upper=1.0,
             least=1e-9),
 )
 
@@ -114,7 +115,7 @@ class MotorFeedForward(StateOutput):
         except ValueError as error:
             self._joints, self._problem = None, str(error)
             if self.needed:
-                self._node.log.error(f"motor_feed_forward: there is none: {error}")
+                self._node.log.error(f"motor_feed_forward is not published: {error}")
         names = () if self._joints is None else self._joints.robot.joint_names
         if names != self._joint_names:
             self._joint_names = names
@@ -176,7 +177,8 @@ class MotorFeedForward(StateOutput):
         (n,)."""
         for k in np.flatnonzero(np.abs(first - present) > JUMP)[:1]:
             raise ValueError(f"first point, at the time 0, joint '{self._joint_names[k]}': position {first[k]:g}, but "
-                             f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")
+                             f"it is at {present[k]:g} then: give the point a later time, to which the motion is "
+                             "interpolated")
 
     def _present(self, time: int) -> np.ndarray:
         """Return the positions and derivatives (5, n) from which a motion that begins at a time in ns continues."""

@@ -97,7 +97,7 @@ class DynamicsNode(ManagedNode):
         delay the torques."""
         robot = self.robot()
         if not self.description.finished:
-            raise ValueError("not ready yet: what computes many states at a time is being loaded or compiled")
+            raise ValueError("not ready yet: kernels for batches of states are being loaded or compiled")
         return robot
 
     @property

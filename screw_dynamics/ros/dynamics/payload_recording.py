@@ -22,16 +22,17 @@ APART = SECOND // 20        # largest difference of the stamps in a state, which
 
 SETTINGS = (
     Setting(
-        "payload_recording", 0.0, "how long the states of the joints are kept for ~/identify_payload; 0: not at all",
+        "payload_recording", 0.0, "duration of the recorded joint states for ~/identify_payload; 0: none",
         unit="s", lower=0.0, upper=600.0, least=1e-3,
     ),
     Setting(
-        "payload_friction", "model", "friction in ~/identify_payload: that of the model, one that is estimated along, "
-        "or none", choices=FRICTION,
+        "payload_friction", "model", "friction in ~/identify_payload: that of the model, estimated together with the "
+                                     "payload, or none", choices=FRICTION,
     ),
     Setting(
-        "payload_base", "supported", "whether something from outside acts on a floating base in ~/identify_payload: "
-        "supported, so that the joints alone tell of the load, or free, so that the base's motion does, too",
+        "payload_base", "supported", "supported or free floating base in ~/identify_payload: external wrenches act on "
+                                     "a supported base, and only the joints determine the payload; the motion of a "
+                                     "free base is used, too",
         choices=("supported", "free"),
     ),
 )

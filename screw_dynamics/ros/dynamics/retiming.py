@@ -99,7 +99,7 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
     if the path leaves the position limits, or if the message would be too long."""
     apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
     if np.count_nonzero(apart) < 2:
-        raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
+        raise ValueError(f"trajectory.points: {len(q)}, must contain two different positions")
     path = straight(robot, q[apart], deviation) if deviation else through(robot, q[apart])
     _refuse_beyond(robot, path, names)
     found = time_optimal(robot, path, **limits)

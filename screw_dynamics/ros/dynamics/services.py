@@ -149,7 +149,7 @@ class DynamicsServices:
 
     def _external(self, robot: Robot, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:
         if len(wrenches) > MOST_WRENCHES:
-            raise ValueError(f"external: {len(wrenches)} entries, at most {MOST_WRENCHES} are taken")
+            raise ValueError(f"external: {len(wrenches)} entries, at most {MOST_WRENCHES} are allowed")
         external: dict[str, np.ndarray] = {}
         for k, stamped in enumerate(wrenches):
             if not stamped.header.frame_id:
@@ -314,7 +314,7 @@ class DynamicsServices:
         link = self._link(robot, request.gravity.header.frame_id, "gravity.header.frame_id")
         body, pose = robot.model.frames[link]
         if body >= 0:
-            raise ValueError(f"gravity.header.frame_id: link '{link}' moves, gravity does not turn with it")
+            raise ValueError(f"gravity.header.frame_id: link '{link}' moves, must be fixed to the root link")
         self._node.set_gravity(pose[:3, :3] @ messages.vector(request.gravity.vector))
 
     def _refuse_singular(self, robot: Robot, q: np.ndarray, acceleration: np.ndarray) -> None:

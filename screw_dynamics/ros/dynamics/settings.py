@@ -19,12 +19,12 @@ SETTINGS = (
         unit="Hz", lower=0.0, upper=10000.0, least=1e-3,
     ),
     Setting(
-        "state_timeout", 0.5, "age beyond which a state is stale: nothing is computed from it; 0: never",
+        "state_timeout", 0.5, "age beyond which a state is stale and not used; 0: never",
         unit="s", lower=0.0, upper=LONGEST, least=1e-6,
     ),
     Setting(
-        "velocity_fallback", "zero", "what joint_states without velocities, or with NaN for all joints of the "
-        "robot, get: zero velocity, or dropped as an error", choices=("zero", "error"),
+        "velocity_fallback", "zero", "velocity of joint_states without velocities, or with NaN for all joints of the "
+                                     "robot: zero; or error, which drops the message", choices=("zero", "error"),
     ),
     Setting(
         "acceleration_source", "zero", "acceleration in ~/inverse_dynamics: zero, that of the measured velocity, "
@@ -35,12 +35,13 @@ SETTINGS = (
         unit="s", lower=0.0, upper=LONGEST, least=1e-6,
     ),
     Setting(
-        "base_state_source", "odometry", "where the state of a floating base comes from: nav_msgs/Odometry on odom, or "
-        "geometry_msgs/PoseStamped on base_pose and TwistStamped on base_twist", choices=tuple(BASE_SOURCES),
+        "base_state_source", "odometry", "source of the state of a floating base: nav_msgs/Odometry on odom, or "
+                                         "geometry_msgs/PoseStamped on base_pose and TwistStamped on "
+                                         "base_twist", choices=tuple(BASE_SOURCES),
         read_only=True,
     ),
     Setting(
-        "effort_commands", "none", "the torque that is published on ~/effort_commands as well",
+        "effort_commands", "none", "the torque that is also published on ~/effort_commands",
         choices=("none", *TERMS), read_only=True,
     ),
     *matrix_outputs.SETTINGS,

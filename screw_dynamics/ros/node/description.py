@@ -197,7 +197,7 @@ class RobotDescription:
             try:
                 self._finish(robot, self._log.info)
             except Exception as error:   # the caller of the kernel gets the error again
-                self._log.error(f"preparing what is called rarely: {error!r}")
+                self._log.error(f"kernels of rare calls could not be prepared: {error!r}")
             self.finished = True
 
     def _deliver(self) -> None:

@@ -45,7 +45,7 @@ DIAGNOSTICS = Endpoint("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "t
 DESCRIPTION = Endpoint("robot_description", "std_msgs/msg/String",
                        "the robot as URDF text, latched; the parameter of the same name comes first")
 PUBLISHED_DESCRIPTION = DESCRIPTION._replace(
-    description="the robot as URDF text, latched, as it was read from the file; if nobody else publishes it",
+    description="the robot as URDF text, latched, as it was read from the file; unless another node publishes it",
     when="the parameter `urdf`")
 ODOMETRY = Endpoint("odom", "nav_msgs/msg/Odometry", "the state of a floating base, in the frame of its pose",
                     "a floating base")

@@ -72,7 +72,7 @@ class JointMap:
     def select(self, names: Sequence[str]) -> Selection:
         """Return the selection of these names. Raises `Fault` if a joint of the model is named twice."""
         if len(names) > self._most:
-            raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are taken")
+            raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are allowed")
         key = tuple(names)
         known = self._selections.get(key)
         return known if known is not None else self._learn(key)

@@ -16,7 +16,7 @@ Payload = tuple[float, np.ndarray, np.ndarray]   # mass, center of mass (3,), in
 
 LATER = "~/set_payload"     # what changes a payload at run time
 SETTINGS = (
-    Setting("payload_link", "", "link that carries a payload from the start on; empty: there is none", read_only=True,
+    Setting("payload_link", "", "link with a payload from the start on; empty: none", read_only=True,
             at_run_time=LATER),
     Setting("payload_mass", 0.0, "mass of this payload", "kg", lower=0.0, upper=1e6, read_only=True,
             at_run_time=LATER),

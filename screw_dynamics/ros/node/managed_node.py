@@ -105,7 +105,7 @@ class ManagedNode(LifecycleNode):
         if urdf and self.settings.robot_description:
             raise ValueError("parameters urdf and robot_description are both given; give one of them")
         if xacro_args and not urdf:
-            raise ValueError("parameter xacro_args is given, but urdf, the file it is for, is not")
+            raise ValueError("parameter xacro_args requires the parameter urdf, the path of a xacro file")
         if urdf:
             self.settings.assign("robot_description", read_urdf_file(urdf, xacro_arguments(xacro_args)))
 

@@ -21,8 +21,8 @@ SHARED = (
     Setting("autostart", True, "configure and activate at start; false leaves both to a lifecycle manager",
             read_only=True),
     Setting("robot_description", "", "the robot as URDF text; empty: the latched topic robot_description"),
-    Setting("urdf", "", "its file in place of its text, as a path or package://<package>/<path>, *.xacro through "
-            "xacro; read once, into robot_description, which the node then publishes", read_only=True),
+    Setting("urdf", "", "path of the URDF file, in place of its text, or package://<package>/<path>, *.xacro through "
+                        "xacro; read once, into robot_description, which the node then publishes", read_only=True),
     Setting("xacro_args", "", "arguments of the xacro file that urdf names, such as `name:=ur ur_type:=ur5e`",
             read_only=True),
     Setting("base_link", "", "root of the part of the robot in use; empty: the URDF's root link", read_only=True),

@@ -47,7 +47,7 @@ class CommandReader:
         """Return the commands in a message. Raises `Fault` for a wrong length, a joint named twice, or an infinite
         command."""
         if not len(msg.name) and any(len(getattr(msg, field)) for field in FIELDS):
-            raise Fault("length mismatch", "name is empty: which joints are commanded?")
+            raise Fault("length mismatch", "name is empty, must list the commanded joints")
         selection = self._map.select(msg.name)
         if selection is not self._selection:
             self._columns, self._selection = self._learn(msg.name, selection), selection

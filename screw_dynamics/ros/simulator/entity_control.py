@@ -77,9 +77,9 @@ class EntityControl:
         """Return the entities that match filters."""
         unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
         if len(filters.tags.tags):
-            raise Refusal(unsupported, "filters.tags: entities have no tags here")
+            raise Refusal(unsupported, "filters.tags: tags are not supported")
         if filters.bounds.type:
-            raise Refusal(unsupported, "filters.bounds: entities are not filtered by bounds here")
+            raise Refusal(unsupported, "filters.bounds: bounds are not supported")
         matches = matching("filters.filter", filters.filter)
         wanted = {each.category for each in filters.categories}
         return [name for name in self._names(runner)
@@ -127,7 +127,8 @@ class EntityControl:
         known = ("", "world", self._node.settings.frame_id, runner.simulation.robot.model.root)
         if header.frame_id not in known:
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"frame_id '{header.frame_id}' must be empty, or "
-                          f"{runner.simulation.robot.model.root}: poses are taken in the root link's frame")
+                                                                   f"{runner.simulation.robot.model.root}: poses are "
+                                                                   "in the frame of the root link")
 
     def _set_state(self, request, response) -> None:
         runner, name = self._runner(), request.entity
@@ -162,7 +163,7 @@ class EntityControl:
         if resource.resource_string.lstrip().startswith("<"):
             raise Refusal(codes.UNSUPPORTED_FORMAT, "resource_string is XML, must be YAML, as a scene file has it")
         if request.entity_namespace:
-            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "entity_namespace: objects have no interfaces")
+            raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "entity_namespace: not supported for objects")
         name = self._free_name(runner, request.name, request.allow_renaming)
         self._check_frame(runner, request.initial_pose.header)
         self._pose(codes.INVALID_POSE, name, request.initial_pose.pose)

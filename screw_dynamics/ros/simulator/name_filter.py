@@ -18,7 +18,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
     group with several ways is also refused: both can take too long for a node. Comments are refused, because they could
     hide such parts."""
     if len(expression) > MOST_FILTER:
-        raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are taken")
+        raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are allowed")
     try:
         found = re.compile(expression).search
     except (re.error, OverflowError, RecursionError) as error:
@@ -26,7 +26,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
     groups, last = [[1]], 1         # for each open group, the ways of its alternatives so far; those of the last token
     for piece in _PIECE.findall(expression):
         if piece.startswith("(?") and piece != "(?":
-            raise ValueError(f"{name} {expression!r} has {piece}: comments, which the flag x allows, are not taken")
+            raise ValueError(f"{name} {expression!r} has {piece}: comments, which the flag x allows, are not supported")
         repeats, before, last = piece[0] in "*+?{", last, 1
         if piece.startswith("("):
             groups.append([1])
@@ -36,7 +36,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
             last = REPEAT if repeats else sum(groups.pop()) if piece == ")" else 1
             groups[-1][-1] *= last
             if sum(groups[-1]) > MOST_WAYS or repeats and before > 1:
-                raise ValueError(f"{name} {expression!r} could take too long: at most three of * + ? and {{}} are "
-                                 "taken in a sequence, fewer with alternatives, and none of a group that has one, or "
-                                 "alternatives, in it")
+                raise ValueError(f"{name} {expression!r} could take too long: a sequence may contain at most three of "
+                                 "* + ? and {{}}, fewer with alternatives; a repeated group must contain none of "
+                                 "these, and no alternatives")
     return found

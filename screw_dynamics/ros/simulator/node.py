@@ -289,8 +289,8 @@ class SimulatorNode(ManagedNode):
         factor = self.settings.real_time_factor
         if factor != 1.0 and not self.settings.publish_clock:
             self.log.warning(
-                f"real_time_factor is {factor:g}: the stamps of states go on with simulated time, and leave the "
-                "system's clock. publish_clock: true, and use_sim_time: true on other nodes, lets them follow")
+                f"real_time_factor is {factor:g}: stamps of states are in simulated time, and deviate from the system "
+                "clock. Set publish_clock: true, and use_sim_time: true on other nodes")
 
     def _warn_of_servos(self, simulation: Simulation) -> None:
         if text := unlimited_servos(simulation, self._simulation_parameters.interfaces.by_joint()):

@@ -78,7 +78,7 @@ def check_topics(objects: Iterable[SceneObject]) -> None:
     for name, free in ((each.name, each.free) for each in objects):
         if len(name) > LONGEST_NAME:
             raise ValueError(f"object {name[:20]!r}...: the name has {len(name)} characters, at most {LONGEST_NAME} "
-                             "are taken")
+                             "are allowed")
         if free and (other := found.setdefault(token(name), name)) != name:
             raise ValueError(f"object {name!r}: its poses would be on the topic objects/{token(name)}/pose, as those "
                              f"of {other!r} are")
@@ -102,8 +102,8 @@ def _read(source: str) -> SceneFile:
     except ValueError as error:
         raise ValueError(f"parameter scene: {error}") from None
     if given.robots:
-        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the robot is that of robot_description, "
-                         "the scene of simulator_node must have none")
+        raise ValueError(f"parameter scene: robots: {given.robots[0].urdf}: the scene must have no robots, since "
+                         "simulator_node simulates that of robot_description")
     return given
 
 
@@ -111,7 +111,7 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
     """Return the object of a YAML text in the form of a scene file, with a name and a pose (4, 4). Raises ValueError
     with the error."""
     if len(description) > LONGEST:
-        raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are taken")
+        raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are allowed")
     try:
         given = parsed(description)
         if not isinstance(given, dict):

@@ -57,7 +57,7 @@ class SimulatorServices:
 
     def _set_pause(self, runner: Runner, request, response) -> None:
         if runner.stepping:
-            raise ValueError("steps of ~/step are under way")
+            raise ValueError("steps of ~/step are in progress")
         runner.set_paused(request.data)
         response.message = "paused" if request.data else "running"
 

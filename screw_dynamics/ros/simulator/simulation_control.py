@@ -103,7 +103,7 @@ class SimulationControl:
             self._stopped = runner.simulation.qd
             return
         if runner.stepping:
-            raise Refusal(self._set.STATE_TRANSITION_ERROR, "steps are under way")
+            raise Refusal(self._set.STATE_TRANSITION_ERROR, "steps are in progress")
         if target == state.STATE_PLAYING and runner.simulation.fault:
             raise Refusal(self._set.STATE_TRANSITION_ERROR, runner.simulation.fault)
         self._stopped = None
@@ -173,7 +173,7 @@ class SimulationControl:
                 goal.finish(error is None, self._steps.Result(result=self._result_of(error)))
 
             if runner.stepping:
-                raise ValueError("other steps are under way")
+                raise ValueError("other steps are in progress")
             runner.watches[watch] = 1
             runner.step(goal.request.steps, finished)
         except ValueError as error:

@@ -17,14 +17,15 @@ GROUP = (
     Setting("joints", (), "joints of the group; empty: every joint of the model", read_only=True),
     Setting("allow_partial_joints_goal", False, "accept trajectories for some of the joints"),
     Setting("allow_nonzero_velocity_at_trajectory_end", False, "accept trajectories that end in motion"),
-    Setting("constraints.goal_time", 0.0, "time after the end until the goal must be reached; 0: any", "s", lower=0.0,
+    Setting("constraints.goal_time", 0.0, "time after the end within which the goal must be reached; 0: no "
+                                          "limit", "s", lower=0.0,
             upper=MOST),
-    Setting("constraints.stopped_velocity_tolerance", 0.01, "largest velocity at the goal; 0: any", "rad/s or m/s",
+    Setting("constraints.stopped_velocity_tolerance", 0.01, "largest velocity at the goal; 0: no limit", "rad/s or m/s",
             lower=0.0, upper=MOST),
 )
 JOINT = (
-    Setting("trajectory", 0.0, "largest deviation on the way; 0: any", "rad or m", lower=0.0, upper=MOST),
-    Setting("goal", 0.0, "largest deviation at the goal; 0: any", "rad or m", lower=0.0, upper=MOST),
+    Setting("trajectory", 0.0, "largest deviation during the motion; 0: no limit", "rad or m", lower=0.0, upper=MOST),
+    Setting("goal", 0.0, "largest deviation at the goal; 0: no limit", "rad or m", lower=0.0, upper=MOST),
 )
 
 

@@ -3,11 +3,11 @@
 from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCRIPTION, Endpoint, Interface
 
 SHOWN = (
-    Endpoint("joint_states", "sensor_msgs/msg/JointState", "where the joints are"),
-    Endpoint("<efforts>", "sensor_msgs/msg/JointState", "the efforts that are shown: the topic that the parameter "
-             "`efforts` names", "`efforts` not empty"),
+    Endpoint("joint_states", "sensor_msgs/msg/JointState", "joint positions"),
+    Endpoint("<efforts>", "sensor_msgs/msg/JointState", "the displayed efforts, on the topic of the parameter "
+                                                        "`efforts`", "`efforts` not empty"),
     ODOMETRY,
-    Endpoint(DIAGNOSTICS.name, DIAGNOSTICS.kind, "of all nodes: faults that are shown"),
+    Endpoint(DIAGNOSTICS.name, DIAGNOSTICS.kind, "of all nodes: displayed faults"),
     DESCRIPTION,
 )
 MARKERS = Interface(
@@ -21,5 +21,4 @@ MARKERS = Interface(
 VIEW = Interface(publishes=(PUBLISHED_DESCRIPTION, DIAGNOSTICS), subscribes=SHOWN)
 RECORDER = Interface(
     publishes=(DIAGNOSTICS,),
-    subscribes=(Endpoint("<topics>", "any", "those that the parameter `topics` names, from when somebody publishes "
-                         "them"),))
+    subscribes=(Endpoint("<topics>", "any", "the topics of the parameter `topics`, from their first publisher on"),))

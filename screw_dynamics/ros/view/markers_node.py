@@ -18,9 +18,10 @@ from .markers import effort_markers, fixed_markers
 
 SETTINGS = (
     *showing_node.SETTINGS,
-    Setting("length", 0.0, "of the arrows of screws, and of efforts at their limit; 0: by the size of the robot", "m",
+    Setting("length", 0.0, "length of the arrows of screws, and of efforts at their limit; 0: from the size of the "
+                           "robot", "m",
             lower=0.0, upper=100.0, read_only=True),
-    Setting("frame_prefix", "", "before the names of links in TF, as robot_state_publisher's", read_only=True),
+    Setting("frame_prefix", "", "prefix of the names of links in TF, as of robot_state_publisher", read_only=True),
 )
 AGAIN = 1.0     # s between repetitions of the constant markers, for late subscribers
 

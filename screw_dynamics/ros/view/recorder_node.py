@@ -34,11 +34,11 @@ OURS = {    # topics that are recorded by default, with the types that this pack
     "screw_dynamics/effort_commands": "std_msgs/msg/Float64MultiArray", "screw_dynamics/external_torque": STATE}
 DEFAULT_TOPICS = tuple(OURS)
 SETTINGS = (
-    Setting("file", "recording.mcap", "where to record to; where there is a file, a number is added to the name",
+    Setting("file", "recording.mcap", "path of the recording; a number is added to the name of an existing file",
             read_only=True),
-    Setting("topics", DEFAULT_TOPICS, "topics that are recorded, of any type that is installed, from when somebody "
-            "publishes them; of several types on one topic the one that our nodes have there, or else that with most "
-            "publishers", read_only=True),
+    Setting("topics", DEFAULT_TOPICS, "topics that are recorded, of any type that is installed, from their first "
+                                      "publisher on; of several types on one topic that of the nodes of this package, "
+                                      "or else that with most publishers", read_only=True),
 )
 LOOK = 0.2      # s between two queries of the publishers
 SHOWN = 20      # types in the diagnostics that are not recorded, at most

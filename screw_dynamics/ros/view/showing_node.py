@@ -21,10 +21,10 @@ from .live_state import LiveState
 
 SETTINGS = (
     *SHARED,
-    Setting("rate", 20.0, "how often what is shown follows the robot", unit="Hz", lower=1.0, upper=60.0,
+    Setting("rate", 20.0, "rate of updates of the display", unit="Hz", lower=1.0, upper=60.0,
             read_only=True),
-    Setting("efforts", "screw_dynamics/gravity", "topic of the efforts that are shown; until some come, and if it is "
-            "empty, those of joint_states", read_only=True),
+    Setting("efforts", "screw_dynamics/gravity", "topic of the displayed efforts; those of joint_states if it is "
+                                                 "empty, and until the first message", read_only=True),
 )
 LAG = 0.5       # of the polling period: how long a message may wait in its queue
 

@@ -19,7 +19,7 @@ from .interface import VIEW
 SETTINGS = (
     *showing_node.SETTINGS,
     FLOATING_BASE,
-    Setting("host", "127.0.0.1", "address that the page is served at; 0.0.0.0: to everybody", read_only=True),
+    Setting("host", "127.0.0.1", "address of the page; 0.0.0.0: accessible from other machines", read_only=True),
     Setting("port", 8080, "port of the page; the first free one from here on", lower=1024, upper=65535, read_only=True),
 )
 SILENCE = 1.0   # s without joint_states after which the page reports it

@@ -32,7 +32,7 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
     for argument, x, own in zip(given, arrays, inner, strict=True):
         if x.ndim - len(own) > len(dims):
             raise ValueError(f"{argument} has shape {x.shape}, with more leading axes than the DataArrays name: "
-                             f"{', '.join(map(str, dims)) or 'none'}; make it one too")
+                             f"{', '.join(map(str, dims)) or 'none'}; pass a DataArray")
 
     def on_arrays(*plain):
         if any_foreign(plain):
@@ -48,8 +48,8 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
 def _aligned(argument, x, axis):
     """Return a DataArray with the entries of an axis ordered as its labels."""
     if axis.name not in x.dims:
-        raise ValueError(f"{argument} has the dimensions {', '.join(map(str, x.dims)) or 'none'}, but must have one "
-                         f"{axis.name!r}")
+        raise ValueError(f"{argument} has the dimensions {', '.join(map(str, x.dims)) or 'none'}, but must have the "
+                         f"dimension {axis.name!r}")
     if axis.labels is None:
         return x
     if axis.name not in x.coords:

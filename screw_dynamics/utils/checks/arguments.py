@@ -63,8 +63,8 @@ def plain(name: str, x: Any) -> None:
                     if isinstance(entry, kind):
                         plain(name, entry)
     elif (names := hints.entry_names(x)) is not None:
-        raise ValueError(f"{name} is a {type(x).__name__} whose entries have names, {described(names)}, and are not "
-                         f"taken by name here: put them in the order of the argument, and pass .to_numpy()")
+        raise ValueError(f"{name} is a {type(x).__name__} whose entries have names, {described(names)}, which are not "
+                         "supported by name here: put them in the order of the argument, and pass .to_numpy()")
 
 
 def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
@@ -132,7 +132,7 @@ def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndar
         shape = shapes[0] if shapes[0] == shapes[1] else " and ".join(map(str, shapes))
         raise ValueError(f"out must be two writable float64 arrays ({names}) of shape {shape}")
     if np.shares_memory(out[0], out[1]):
-        raise ValueError(f"out must be two arrays ({names}) apart from each other, but they share memory")
+        raise ValueError(f"out must be two arrays ({names}) that share no memory")
     return out[0], out[1]
 
 
@@ -150,8 +150,7 @@ def _takes(out, shape, *dtypes):
     fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype in dtypes
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
-        raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
-                         f"strides {out.strides}")
+        raise ValueError(f"out must not overlap itself: shape {out.shape}, strides {out.strides}")
     return fits
 
 
@@ -314,8 +313,8 @@ def without_armature(what: str, model: Any) -> None:
     """Raise ValueError if a joint of a model has armature, which `what`, a function of bodies, does not support."""
     for joint, velocities in model.v_slices.items():
         if (value := model.joint_inertia[velocities].max(initial=0.0)) > 0.0:
-            raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "
-                             f"with_armature({{{joint!r}: 0}}) takes it off")
+            raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which no body has; "
+                             f"with_armature({{{joint!r}: 0}}) removes it")
 
 
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:

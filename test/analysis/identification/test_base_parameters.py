@@ -99,8 +99,8 @@ def test_mimic_joints():
     with pytest.raises(ValueError, match="^joint '.*': its multiplier .* must be 1 or -1 for exact base parameters$"):
         exact_base_parameters(odd)
     assert len(base_parameters(odd)) > 0
-    with pytest.raises(ValueError, match="^exact base parameters are fractions of more than 60 digits: the "
-                                         "model's poses are no simple ones$"):
+    with pytest.raises(ValueError, match="^exact base parameters need fractions of more than 60 digits: the "
+                                         "poses of the model are not simple fractions$"):
         exact_base_parameters(sd.Robot(model_of(random_tree(np.random.default_rng(7), 7))))
 
 

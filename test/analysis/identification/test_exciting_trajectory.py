@@ -87,7 +87,7 @@ def test_what_cannot_be_is_refused(arm):
         block = sd.Robot.from_urdf("<robot name='block'><link name='base'/></robot>")
     with pytest.raises(ValueError, match="^exciting_trajectory: the robot has no joints that move$"):
         exciting_trajectory(block)
-    with pytest.raises(ValueError, match="^links: none that moves and has a mass"):
+    with pytest.raises(ValueError, match="^links: no link to estimate moves and has a mass"):
         sd.identify(block, np.arange(9.0), np.empty((9, 0)), np.empty((9, 0)))
     with pytest.raises(ValueError, match="^exciting_trajectory: only joints of one degree of freedom are supported"):
         exciting_trajectory(real_robot("ur_description/urdf/ur5_robot.urdf", floating_base=True))

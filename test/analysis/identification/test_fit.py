@@ -247,7 +247,8 @@ def test_wrong_arguments_are_named(drawn, built):
     t, q, tau = record(built, seconds=4.0)
     for change, says in (
             ({"friction": "some"}, "friction 'some' must be one of model, estimate, none"),
-            ({"links": ["hand"]}, "links: link 'hand' must be one of"), ({"links": []}, "links: none that moves"),
+            ({"links": ["hand"]}, "links: link 'hand' must be one of"),
+    ({"links": []}, "links: no link to estimate moves"),
             ({"links": ["base_link"]}, "links: link 'base_link' must be one of"),
             ({"qdd": q}, "qdd is given, but not qd: give both, qd alone, or neither"),
             ({"window": 3.0}, "no piece without gaps"), ({"window": 1e308}, "no piece without gaps"),

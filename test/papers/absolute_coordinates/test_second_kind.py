@@ -89,7 +89,7 @@ def test_order_and_subgroups():
 
 def test_singularities_are_refused():
     g = TOP.initial().poses
-    with pytest.raises(ValueError, match="the screws depend on each other at the start"):
+    with pytest.raises(ValueError, match="the screws are linearly dependent at the start"):
         second_kind(SLIDES_THEN_EULER, g)
     with pytest.raises(ValueError, match=r"second_kind: screws has shape \(5, 6\), not \(6, 6\)"):
         second_kind(E[:5], g)

@@ -246,7 +246,7 @@ def test_many_bodies_by_sparse_lu():
 
 
 @pytest.mark.parametrize("change, message", [
-    (dict(bodies=[Body("a", np.eye(6)), Body("a", np.eye(6))]), "bodies must differ in their names, not a, a"),
+    (dict(bodies=[Body("a", np.eye(6)), Body("a", np.eye(6))]), "bodies must have different names, not a, a"),
     (dict(bodies=[Body("a", np.diag((1, 1, 1, 0, 0, 0)))]), "inertia of the body 'a' must be positive definite"),
     (dict(joints=[Joint("j", "revolute", "b", np.eye(4))]), "joint 'j': the body 'b' does not exist"),
     (dict(springs=[Spring("b")]), "spring 0: the body 'b' does not exist"),

@@ -48,7 +48,7 @@ def test_both_kinds_reach_the_same_poses_of_a_subgroup(kind):
 
 def test_a_universal_joint_has_no_coordinates_of_the_first_kind():
     Z, q = case("universal")
-    with pytest.raises(ValueError, match="span no subalgebra"):
+    with pytest.raises(ValueError, match="do not span a subalgebra"):
         multi_dof.first_of_second(Z, q)
 
 

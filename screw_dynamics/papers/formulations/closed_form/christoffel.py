@@ -3,8 +3,8 @@
 Gamma_ijk = (dM_ik/dq_j + dM_ij/dq_k - dM_jk/dq_i) / 2, (..., n, n, n): sum_jk Gamma_ijk q_j' q_k' is the Coriolis
 effort of joint i. J_lj is the column of joint j in the Jacobian of body l. [MD] has both forms for body-fixed twists,
 chains and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), the inner and the outer of joints j and
-k, they hold for all orders, and on trees, with sums over the bodies l that all three joints carry. They hold in every
-representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets.
+k, they hold for all orders, and on trees, with sums over the bodies l in the subtrees of all three joints. They hold in
+every representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets.
 
 For velocities of Lie-group joints the symbols are those of the same connection, the torsion-free one of the metric M,
 and are not symmetric in j and k: J_li^T M_l [J_lj, J_lk] is subtracted for the screws j < k of one joint. These are

@@ -5,7 +5,7 @@ derived with body-fixed twists and the matrices of `lagrange`: V = A X q', V' = 
 accelerates by -g, W = M V' - b^T M V, and tau = J^T W = X^T A^T W. A motion of joint k moves its subtree, hence
     U = dV/dq = A b X,        dV'/dq' = A (b X - a J),        dV'/dq = A (c X - a U),
 c = diag(ad) of V' + [X q', V], the acceleration of a body due to its parent alone. With h = diag(H(M V)) and
-w = diag(H(A^T W)), ad_V^T P = H(P) V for momenta and wrenches P, A^T W those that each joint carries,
+w = diag(H(A^T W)), ad_V^T P = H(P) V for momenta and wrenches P, A^T W those of the subtree of each joint,
     D = J^T (M A (b X - a J) - (b^T M + h) J),
     K = J^T (M A (c X - a U) - (b^T M + h) U - w X)."""
 from typing import NamedTuple

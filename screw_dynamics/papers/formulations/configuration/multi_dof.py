@@ -53,7 +53,8 @@ def first_of_second(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
     found = X @ np.linalg.pinv(Z)
     outside = np.abs(found @ Z - X).max(initial=0.0)
     if outside > OUTSIDE * (1.0 + np.abs(X).max(initial=0.0)):
-        raise ValueError(f"the screws of the joint span no subalgebra: {outside:.1e} of the pose's screw lies outside")
+        raise ValueError(f"the screws of the joint do not span a subalgebra: {outside:.1e} of the pose's screw lies "
+                         "outside")
     return found
 
 

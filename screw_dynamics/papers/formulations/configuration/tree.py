@@ -35,7 +35,7 @@ def motions(tree: Tree, screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def along_branches(tree: Tree, factors: np.ndarray) -> np.ndarray:
-    """Return the products (..., b, 4, 4) of the factors of a body and all bodies that carry it, beginning at the
+    """Return the products (..., b, 4, 4) of the factors of a body and its ancestors, beginning at the
     world."""
     products = np.array(factors)
     for i, parent in enumerate(tree.parents):

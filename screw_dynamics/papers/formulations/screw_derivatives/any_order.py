@@ -96,7 +96,7 @@ def _partial(robot, q, representation):
 
 
 def _chains(model, count):
-    """Yield all sequences of `count` joints, each of which carries the next or is the same: other derivatives
+    """Yield all sequences of `count` joints, each an ancestor of the next or the same: other derivatives
     vanish."""
     L = support(model)
     for joints in combinations_with_replacement(range(len(L)), count):

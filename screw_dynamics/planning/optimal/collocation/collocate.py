@@ -117,7 +117,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
                                   checks.positive("limit_tolerance", limit_tolerance))
     terms = listed(terms)
     if not any(isinstance(term, Cost) for term in terms):
-        raise ValueError("terms: there is no Cost")
+        raise ValueError("terms must contain a Cost")
     terms += limits_of_model(robot) if checks.flag("limits", limits) else ()
     lower, upper = effort_bounds(effort_limits, robot.model, where)
     if np.isfinite(lower).any() or np.isfinite(upper).any():
@@ -130,7 +130,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     x = _begin(program, guess)
     _check_stretching(program, x)
     if not np.isfinite([program.cost(x), *program.constraints(x)]).all():
-        raise ValueError("guess: the motion that it begins with has a cost or limits that are not finite")
+        raise ValueError("guess: its cost or limits are not finite")
     solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
     return _motion(program, terms, solved, limit_tolerance)
 
@@ -196,8 +196,8 @@ def _check_times(terms, ends):
         for term, _ in terms:
             for name, x in vars(term.quantity).items():
                 if callable(x) and name != "function":
-                    raise ValueError(f"{type(term.quantity).__name__}.{name} is a function of the time, which a free "
-                                     "duration stretches: give one duration")
+                    raise ValueError(f"{type(term.quantity).__name__}.{name} is a function of time, which a free "
+                                     "duration does not allow: give one duration")
 
 
 def _check_stretching(program, x):
@@ -209,14 +209,14 @@ def _check_stretching(program, x):
     q, qd, times = (*(z + rng.normal(size=z.shape) for z in at.z[:2]), at.t / at.T)
     ends = [T * times for T in program.ends.duration]
     if program.forces and not np.array_equal(*(program.forces.efforts(q, qd, t) for t in ends), equal_nan=True):
-        raise ValueError("forces: one depends on the time, which a free duration stretches: give one duration")
+        raise ValueError("forces: one depends on time, which a free duration does not allow: give one duration")
     for term in program.terms:
         if isinstance(term.quantity, CustomQuantity):
             nodes = at.nodes(term)._replace(q=q[term.some], qd=qd[term.some])
             if not np.array_equal(*(term.quantity.at(program.robot, nodes._replace(t=t[term.some]), False).r
                                     for t in ends), equal_nan=True):
-                raise ValueError(f"CustomQuantity {', '.join(term.labels)} depends on the time, which a free duration "
-                                 "stretches: give one duration")
+                raise ValueError(f"CustomQuantity {', '.join(term.labels)} depends on time, which a free duration does "
+                                 "not allow: give one duration")
 
 
 def _forces(robot, forces, friction):

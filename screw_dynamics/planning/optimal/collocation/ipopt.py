@@ -11,7 +11,7 @@ from .program import Program
 try:
     import casadi
 except ImportError as error:
-    raise ImportError('solver="ipopt" takes CasADi: pip install "screw_dynamics[casadi]"') from error
+    raise ImportError('solver="ipopt" requires CasADi: pip install "screw_dynamics[casadi]"') from error
 
 STOPPED = {"Solve_Succeeded": CONVERGED, "Maximum_Iterations_Exceeded": EXHAUSTED,
            "Infeasible_Problem_Detected": INFEASIBLE}

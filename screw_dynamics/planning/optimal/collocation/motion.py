@@ -67,6 +67,10 @@ class CollocatedMotion:
         Nonlinear program that was solved.
     unknowns : ndarray
         Its solution: control points, and the duration if it is free.
+
+    Notes
+    -----
+    The result is true if the search has converged: ``if found := sd.collocate_motion(...)``.
     """
 
     t: np.ndarray
@@ -87,6 +91,9 @@ class CollocatedMotion:
     history: list[float]
     program: Program
     unknowns: np.ndarray
+
+    def __bool__(self) -> bool:
+        return self.converged
 
     def evaluate(self, t: ArrayLike) -> Moment:
         """Evaluate the motion at times.
