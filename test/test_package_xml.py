@@ -101,7 +101,7 @@ def test_what_comes_by_pip_is_optional():
     """Nothing that is imported when the package, or one of its nodes, is imported."""
     at_the_top = {
         name for file in sorted((ROOT / "screw_dynamics").rglob("*.py")) for node in ast.parse(file.read_text()).body
-        for name in modules(node) if not file.is_relative_to(ROOT / "screw_dynamics" / "bridges")}
+        for name in modules(node) if not file.is_relative_to(ROOT / "screw_dynamics" / "backends")}
     assert not {name.partition(".")[0] for name in at_the_top} & BY_PIP
 
 

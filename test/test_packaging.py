@@ -41,7 +41,7 @@ def core_modules():
     library to which they are bridges, where that is missing."""
     found = pkgutil.walk_packages(screw_dynamics.__path__, "screw_dynamics.", onerror=lambda name: None)
     left_out = ("screw_dynamics.ros", "screw_dynamics.testing.driver", "screw_dynamics.testing.simulator", *(
-        f"screw_dynamics.bridges.{name}" for name in ("jax", "casadi") if find_spec(name) is None))
+        f"screw_dynamics.backends.{name}" for name in ("jax", "casadi") if find_spec(name) is None))
     return [module.name for module in found if not module.name.startswith(left_out)]
 
 
