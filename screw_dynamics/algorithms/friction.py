@@ -1,6 +1,6 @@
 """Viscous and Coulomb friction in the joints, which is separate from the equations of motion.
 
-In simulation joints have stiction: simulation/step_data.py. As a function of the velocity only, Coulomb friction is
+In simulation joints have stiction: rollout/step_data.py. As a function of the velocity only, Coulomb friction is
 undefined at rest, and is linear near it."""
 from typing import Any
 

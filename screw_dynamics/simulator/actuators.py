@@ -154,7 +154,7 @@ class Actuators:
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
-        """Return the parameter table of the joints at positions q (n,), see simulation/driven.py.
+        """Return the parameter table of the joints at positions q (n,), see rollout/driven.py.
 
         Servos to a position or along the reference are critically damped; servos to a velocity are of first order. A
         brake stops its joint within one step, and acts as a stop in both directions."""

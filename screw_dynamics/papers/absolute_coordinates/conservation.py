@@ -1,4 +1,4 @@
-"""Energy and momentum balances of a motion in absolute coordinates, as in simulation/conservation.py for robots. The
+"""Energy and momentum balances of a motion in absolute coordinates, as in rollout/conservation.py for robots. The
 residuals are the error of the integrator."""
 from __future__ import annotations
 

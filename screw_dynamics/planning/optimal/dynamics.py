@@ -109,7 +109,7 @@ class Dynamics:
 
     def derivatives(self, motion: Motion, whole: bool = True) -> np.ndarray:
         """Return F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts. With `whole` False, and if its last
-        n rows determine it in all phases, return only these, as sweeps/riccati.py takes them."""
+        n rows determine it in all phases, return only these, as rollout/recursions/riccati.py takes them."""
         N, parts, whole = motion.u.shape[1], [], whole or not all(phase.accelerates for phase in self.phases)
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])

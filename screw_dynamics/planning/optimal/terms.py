@@ -190,7 +190,7 @@ def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
 
     z: changes of states and m efforts, w numbers. S (P, N + 1, s, padded(1 + w)). Diagonals D (1 or P, N + 1,
     padded(w)) and gradients g (P, N + 1, padded(w)) are the given ones with the squares' contribution, for
-    sweeps/riccati.py."""
+    rollout/recursions/riccati.py."""
     P, nodes, _ = g.shape
     w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
     used, rows = np.zeros(nodes, dtype=int), []

@@ -1,4 +1,4 @@
-"""Derivatives of the end of a step with stops and dry friction: of end_step in simulation/step_data.py.
+"""Derivatives of the end of a step with stops and dry friction: of end_step in rollout/step_data.py.
 
 Exact unless a joint comes to rest, or starts to move, exactly at the end of the step: there a step has no
 derivative."""

@@ -1,7 +1,7 @@
 """Linear models x' = A x + B u, and x+ = A x + B u over a step of an integrator, of deviations x = (dq, dqd) and u =
 dtau; [MD] 6.1.
 
-On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. Steps are those of simulation/integrators.py. Their
+On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. Steps are those of rollout/integrators.py. Their
 linear models are exact derivatives: each stage is differentiated."""
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
