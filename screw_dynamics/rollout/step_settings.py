@@ -37,7 +37,7 @@ class StepSettings:
 
     projected: the quantities projected after each step of a robot with constraints, see constraints/projection.py, or
     with contacts, whose workspaces hold them; None for a tree. projects: "joints", "loops", "contacts" or "contacts and
-    loops". simple: see contact/narrow_phase.py."""
+    loops". simple: see collision/narrow_phase.py."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None, projects: str = "joints", simple: bool = True):

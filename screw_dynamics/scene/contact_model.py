@@ -161,7 +161,7 @@ class ContactModel:
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
-        """The rows of colliders and of pairs, and the data of their shapes, for the kernels of contact/."""
+        """The rows of colliders and of pairs, and the data of their shapes, for the kernels of collision/."""
         return self._rows, self.pairs, self._data
 
     def _attached(self, collider):

@@ -1,4 +1,4 @@
-"""Contact rows and their derivatives, by the kernels of contact/ on dual numbers, in plain Python.
+"""Contact rows and their derivatives, by the kernels of collision/ on dual numbers, in plain Python.
 
 A touch moves with the twists of two bodies. Each kernel of a pair runs once on poses that are dual numbers along these
 twelve directions. This gives exact derivatives of gap, point and normal for any shape; derivatives of Jacobians are the

@@ -24,7 +24,7 @@ def read_collisions(source: Source, links: Collection[str] | None = None,
     """Return the collision shapes of a URDF (a path, XML text or an open file), in file order.
 
     Boxes, spheres, cylinders and capsules (length without the caps) keep their type. A mesh becomes the convex hull of
-    its scaled vertices with at most `vertices` vertices (contact/hulls.py); a negative scale mirrors it. Meshes are
+    its scaled vertices with at most `vertices` vertices (collision/hulls.py); a negative scale mirrors it. Meshes are
     located as in Robot.view. links: read only the shapes of these links.
 
     Raises UrdfError with line, link and value if a size is not a number, not finite, negative, or more than 1e5 m.
