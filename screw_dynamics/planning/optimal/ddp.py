@@ -1,11 +1,12 @@
 """Differential dynamic programming with gaps and bounds, for many motions at once.
 
 An iteration computes the optimal feedback of the motion's linear model and of the cost to second order
-(rollout/recursions/riccati.py), in some rounds, until each limit is on the side on which it binds after the change. A
-line search then applies the largest fraction a = 1, 1/2, 1/4, ... of the change that decreases the merit J + nu sum
-|gap| by at least a share of the expected decrease. Gaps are multiplied by 1 - a. If no fraction does, or if the change
-is not determined, the cost of efforts is regularized by a larger `shift`. from collections.abc import Callable from
-typing import NamedTuple
+(rollout/recursions/riccati.py), in some rounds, until each limit is on the side on which it binds after the change.
+A line search then applies the largest fraction a = 1, 1/2, 1/4, ... of the change that decreases the merit J + nu
+sum |gap| by at least a share of the expected decrease. Gaps are multiplied by 1 - a. If no fraction does, or if the
+change is not determined, the cost of efforts is regularized by a larger `shift`."""
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
