@@ -100,7 +100,8 @@ class ContactModel:
         for collider in colliders:
             named(collider.name, kind_of, collider.shape)
         self._rows, self._data = rows([self._attached(collider) for collider in colliders])
-        for i, j in pairs:
+        kinds = {(self._rows[i].kind, self._rows[j].kind): (i, j) for i, j in reversed(pairs)}  # the first of each
+        for i, j in kinds.values():
             named(" and ".join(map(_with_shape, (colliders[i], colliders[j]))), pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
