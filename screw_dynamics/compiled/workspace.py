@@ -99,7 +99,10 @@ def aligned(length: int) -> np.ndarray:
         import mmap
 
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)  # since Python 3.13
-        return np.frombuffer(mmap.mmap(-1, 8 * length, flags=flags))
+        try:
+            return np.frombuffer(mmap.mmap(-1, 8 * length, flags=flags))
+        except (OSError, OverflowError) as error:
+            raise MemoryError(f"there are no addresses for {8 * length / 1e9:.3g} GB: {error}") from error
     block = np.zeros(length + 8)
     first = -block.ctypes.data % 64 // 8
     return block[first:first + length]

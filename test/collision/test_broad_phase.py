@@ -1,6 +1,8 @@
 """Pairs of colliders that are listed as near: contacts are those of all pairs, however colliders move."""
 import numpy as np
+import pytest
 
+import screw_dynamics as sd
 from screw_dynamics.collision.colliders import PLANE, Attached, Contact, geometry_in, geometry_numbers, pack, rows
 from screw_dynamics.collision.narrow_phase import ALL_KINDS, lister, locate, pair_rows
 from screw_dynamics.collision.shapes import Box, Plane, Sphere
@@ -44,3 +46,20 @@ def test_listed_pairs_lead_to_the_contacts_of_all_pairs(rng):
         for a, b in zip(one, all_of, strict=True):
             np.testing.assert_array_equal(a, b)
     assert kept > 30 and found > 120       # the list served, and there was something to find
+
+
+@pytest.mark.slow
+def test_distances_of_one_state_and_of_many_do_not_depend_on_earlier_calls(rng):
+    """Single states and batches list pairs in the same memory."""
+    def scene():
+        found = sd.Scene(ground=True)
+        for k in range(4):
+            found.add_box(f"box{k}", (0.2, 0.3, 0.2), mass=1.0, pose=at(0.6 * k, 0.0, 0.5))
+            found.add_sphere(f"ball{k}", 0.1, mass=1.0, pose=at(0.6 * k, 0.7, 0.5))
+        return found
+    used = scene()
+    q = used.neutral()
+    for k in range(6):
+        many = np.stack([used.integrate(q, (0.3 + k) * rng.normal(size=used.n)) for _ in range(24)])
+        for states in (many[0], many, many[1]):
+            np.testing.assert_array_equal(used.distances(states).gap, scene().distances(states).gap)

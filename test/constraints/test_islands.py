@@ -35,7 +35,8 @@ def test_islands_are_connected_components(rng):
         passive = int(rng.integers(0, len(of) + 1))
         links, given = tables(parent, pairs, of)
         count = find_islands(links, given, of, passive, m, False)
-        edges = [(i, p) for i, p in enumerate(parent) if p > 0] + [(a, b) for a, b in pairs if b > 0]
+        edges = [(k, k + 1) for i, p in enumerate(parent) if p > 0 for k in range(p, i)]    # of interleaved trees, too
+        edges += [(a, b) for a, b in pairs if b > 0]
         a, b = np.array(edges, dtype=int).reshape(-1, 2).T
         _, label = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n + 1, n + 1)), directed=False)
         wanted = {label[i] for i in (*pairs[:, 0], *of)}
@@ -83,19 +84,68 @@ def test_bodies_apart_move_as_if_they_were_alone(rng):
             np.testing.assert_array_equal(own.q[:, 7 * i:7 * i + 7], motion.q[:, 7 * k:7 * k + 7])
 
 
+def among_others(scene, q, v, others, **options):
+    """The motion of a state in a batch of copies of it, and in a batch with other states."""
+    alone = scene.rollout(np.repeat(q[None], len(others) + 1, 0), np.repeat(v[None], len(others) + 1, 0), **options)
+    among = scene.rollout(np.concatenate([q[None], others]), np.repeat(v[None], len(others) + 1, 0), **options)
+    return (np.concatenate([m.q[0].ravel(), m.qd[0].ravel(), m.residuals.complementarity[0]]) for m in (alone, among))
+
+
 @pytest.mark.slow
 def test_islands_of_a_state_do_not_depend_on_the_other_states_of_a_batch(rng):
-    """Boxes that touch in some states of a batch, and are apart in others, move as in a rollout of one state."""
+    """Boxes that touch each other in some states of a batch are apart in others."""
     scene = boxes([(0.0, 0.0, 0.1), (0.0, 0.0, 0.3), (0.6, 0.0, 0.1)])
-    q = np.repeat(scene.neutral()[None], 13, axis=0)
-    q[::2, 4 + 7:7 + 7] += [0.5, 0.5, -0.2] * (rng.random((7, 1)) < 2.0)    # beside the first, not on it
-    q[::3, 4 + 14:7 + 14] += [-0.395, 0.0, 0.0]                             # against the first
-    v = 0.4 * rng.normal(size=(13, scene.n))
-    motion = scene.rollout(q, v, steps=150)
-    for k in range(13):
-        one = scene.rollout(q[k], v[k], steps=150)
-        np.testing.assert_array_equal(one.q, motion.q[k])
-        np.testing.assert_array_equal(one.contacts.force, motion.contacts.force[k][:, :one.contacts.force.shape[1]])
+    first, second, third = (scene.q_slices[f"box{k}"] for k in range(3))
+    q, v = np.repeat(scene.neutral()[None], 13, axis=0), 0.4 * rng.normal(size=scene.n)
+    beside, against = q[::2], q[::3]
+    beside[:, second.stop - 3:second.stop] += [0.5, 0.5, -0.2]              # beside the first, not on it
+    against[:, third.stop - 3] -= 0.395
+    for k in (0, 1, 2, 3, 5):
+        alone, among = among_others(scene, q[k], v, np.delete(q, k, axis=0), steps=150)
+        np.testing.assert_array_equal(among, alone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("torsion", [0.0, 0.02])
+def test_dry_friction_of_another_island_is_no_velocity_to_reach(torsion):
+    """A fast joint with dry friction, and a box that touches its link, or the ground, only in other states."""
+    builder, place = sd.ModelBuilder("world"), np.eye(4)
+    place[2, 3] = 0.1
+    builder.add_joint("joint", "link", "world", [0, 0, 1, 0, 0, 0], place, np.eye(6), friction=1.0)
+    scene = sd.Scene(sd.Robot(builder.build()), ground=True, shapes={"link": sd.shapes.Sphere(0.09)}, torsion=torsion)
+    place[:3, 3] = 1.0, 0.0, 0.1
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, place)
+    q, v = scene.neutral(), np.zeros(scene.n)
+    v[0], v[scene.v_slices["box"]] = 1e3, [0.3, 0.2, 0.5, 0.1, 0.4, -0.2]
+    others, at = np.repeat(q[None], 7, 0), scene.q_slices["box"].stop
+    if torsion:
+        q[at - 1] = 2.0                                                     # in the air
+    else:
+        others[:, at - 3] -= 0.81                                           # against the link
+    alone, among = among_others(scene, q, v, others, steps=50, friction=True)
+    np.testing.assert_array_equal(among, alone)
+
+
+@pytest.mark.slow
+def test_arms_whose_joints_are_listed_in_turn_move_as_those_listed_one_after_the_other():
+    def ends(order):
+        builder = sd.ModelBuilder("world")
+        for arm, k in order:
+            place = np.eye(4)
+            place[:3, 3] = [0.0, 0.8 * (arm == "b"), 0.7] if k == 0 else [0.4, 0.0, 0.0]
+            builder.add_joint(f"{arm}{k}", f"{arm}{k}_link", "world" if k == 0 else f"{arm}{k - 1}_link",
+                              [0, 1, 0, 0, 0, 0], place, np.diag([0.02, 0.02, 0.02, 1.0, 1.0, 1.0]))
+        scene = sd.Scene(sd.Robot(builder.build()), ground=True,
+                         shapes={f"{arm}2_link": sd.shapes.Sphere(0.1) for arm in "ab"})
+        q, values = np.zeros(scene.nq), dict(a0=0.9, a1=0.5, a2=-0.4, b0=0.8, b1=0.7, b2=-0.3)
+        for name, value in values.items():
+            q[scene.q_slices[name]] = value
+        motion = scene.rollout(q, dt=5e-3, steps=40)
+        assert (motion.contacts.pair >= 0).any()
+        return [motion.q[-1, scene.q_slices[name]].item() for name in values]
+    one_after_the_other, in_turn = [(arm, k) for arm in "ab" for k in range(3)], [(arm, k) for k in range(3)
+                                                                                  for arm in "ab"]
+    np.testing.assert_allclose(ends(in_turn), ends(one_after_the_other), atol=1e-12)
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ def slowness(given: Cones) -> Scalar:
     fastest = most = null(given.found[0])
     for i in range(len(c)):
         speed = absolute(c[i])
+        if i < u:                                               # held rows have no velocity to reach
+            speed = where(given.lower[i] < given.upper[i], speed, null(speed))
         most = larger(most, speed)
         if u <= i < u + 3 * m:
             if (i - u) % 3 == 2:

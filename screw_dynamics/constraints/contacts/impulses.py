@@ -211,8 +211,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             largest = factorize(links, body, given)
         for k in range(len(qd)):
             contacts.z[0, k] = contacts.z[1, k] = null(h)
-        spins, rolls = turning(contacts, count)
-        whole = not along_paths or m + spins + rolls > 0
+        whole = not along_paths or m + contacts.settings.turning[0] > 0
         for island in range(find_islands(links, contacts, of[:u], passive, count, whole)):
             first, last = ends_of(contacts, island, CONTACTS)
             own, numbers = contacts_from(contacts, h, first), contacts.reported[first:last]

@@ -64,13 +64,17 @@ def set_of(links: Link, given: ContactTables, of: np.ndarray, row: int, count: i
 
 @noinline
 def find_trees(links: Link, given: ContactTables) -> None:
-    """Set sets and trees to the first coordinate of the tree of each coordinate."""
+    """Set sets and trees to the first coordinate of the tree of each coordinate.
+
+    Trees whose coordinates are interleaved count as one: spans are ranges of coordinates."""
     sets = given.sets
     for k in range(len(sets)):
         sets[k] = k
     for i in range(1, len(links.parent)):
         if links.parent[i] > 0:
-            join(sets, links.coordinate[i], links.coordinate[links.parent[i]])
+            k, j = links.coordinate[i], links.coordinate[links.parent[i]]
+            for at in range(min(k, j), max(k, j)):
+                join(sets, at, at + 1)
     for k in range(len(sets)):
         given.trees[k] = root(sets, k)
 

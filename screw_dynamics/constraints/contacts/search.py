@@ -18,8 +18,9 @@ from .tables import EXCESS, FOUND, MISSED, OF_CONTACT, REPORTED, RESIDUALS, Cont
 
 @kernel
 def reset_report(given: ContactTables) -> None:
-    """Reset the report."""
+    """Reset the report, and forget listed pairs: single states and lanes use the same memory in different layouts."""
     given.counts[REPORTED] = 0.0
+    given.geometry.near[0] = 0.0
     for k in range(len(given.report)):
         given.report[k] = null(given.report[0])
     for k in range(given.settings.most[0]):
