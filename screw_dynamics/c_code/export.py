@@ -49,6 +49,7 @@ _FUNCTIONS = frozenset({name + kind for kind in ("", "f", "l") for name in (
         "labs ldiv malloc printf puts qsort rand random remove rename rewind rindex scanf select signal system time "
         "timezone tzname tzset valloc".split()))
 _TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
+MANIFEST = "package.xml"
 OURS = "printed by screw_dynamics"      # part of each file of an export
 
 
@@ -74,11 +75,16 @@ def known_folder(folder: Any) -> None:
 
 def write_files(folder: str | os.PathLike, found: Mapping[str, str]) -> list[Path]:
     """Write files {path: text} of an export to a folder, which is created if missing, and return their paths. Raises
-    FileExistsError if a file exists that is not of an export."""
+    FileExistsError if a file exists that is not of an export, or is the manifest of a ROS package of another name."""
     root = Path(folder)
     for path in found:
         if (root / path).is_file() and not _is_ours((root / path).read_text(encoding="utf-8", errors="replace")):
             raise FileExistsError(f"{root / path} exists and is not a file of an earlier export: choose another folder")
+        if path == MANIFEST and (root / path).is_file():
+            new, old = (re.findall("<name>(.*)</name>", x)[0] for x in (found[path], (root / path).read_text("utf-8")))
+            if new != old:
+                raise FileExistsError(f"{root} has the package {old!r} of an earlier export: choose another folder for "
+                                      f"{new!r}")
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)

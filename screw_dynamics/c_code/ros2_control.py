@@ -70,12 +70,12 @@ def _of_robot(robot) -> dict[str, str]:
             for joint, kind, limit in zip(robot.joint_names, model.joint_kinds, limits, strict=True)]
     return {"efforts": ", ".join(repr(float(x)) if math.isfinite(x) else "infinity" for x in limits),
             "freely": ", ".join(str(kind == "continuous").lower() for kind in model.joint_kinds),
-            "joints": ", ".join(_in_yaml(name) for name in robot.joint_names),
+            "joints": ", ".join(in_yaml(name) for name in robot.joint_names),
             "zeros": ", ".join(["0.0"] * robot.n), "rows": "\n".join(rows), "root": model.root,
             "gravity": ", ".join(f"{x:g}" for x in robot.gravity)}
 
 
-def _in_yaml(text):
+def in_yaml(text):
     """Return a text in quotes, with other than plain characters escaped by their code."""
     plain = set(map(chr, range(32, 127))) - set('"\\')
     return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'

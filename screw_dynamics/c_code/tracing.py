@@ -2,6 +2,8 @@
 
 Evaluation on Python floats instead yields the expected values of an export's test."""
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +45,13 @@ class Number(Traced):
 
     def __truediv__(self, other):
         return NotImplemented if isinstance(other, np.ndarray) else super().__truediv__(other)
+
+    def __pow__(self, other):
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if isinstance(other, Traced) or not (other >= 1 and other == int(other)):
+            raise TypeError(f"the exponent {other!r} of a power must be a whole number above 0")
+        return reduce(mul, [self] * int(other))
 
     def __neg__(self):
         return Number(self.trace, self.name, -self.sign)

@@ -11,12 +11,12 @@ import numpy as np
 
 from screw_dynamics.c_code.export import CPP, files_of, known_folder, prepared, write_files
 from screw_dynamics.c_code.printing import KEYWORDS, identifier
-from screw_dynamics.c_code.ros2_control import known_package, package
+from screw_dynamics.c_code.ros2_control import in_yaml, known_package, package
 from screw_dynamics.robot import Robot
 from screw_dynamics.utils import checks
 
-from .law import POSE, REFERENCES, WRENCH, Law, Parameter
-from .traced import function_of
+from .law import POSE, REFERENCES, WRENCH, Law, Parameter, known_robot
+from .traced import function_of, known_repeatable
 
 FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README.md": "readme.md",
          "{0}.xml": "plugin.xml", "config/controllers.yaml": "controllers.yaml",
@@ -26,6 +26,13 @@ FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README
 OWN = {"largest_step": (0.1, "rad or m by which a reference position may move in a cycle; 0: any"),
        "reference_timeout": (0.1, "s without a new reference after which it stands still; 0: never"),
        "longest_period": (0.1, "s of a cycle; 0: any")}
+# Names of every controller: parameters of nodes, and of controllers in a controller manager; types of the templates and
+# of generate_parameter_library; what C and C++ headers of an export define; words of YAML.
+OF_NODES = frozenset("use_sim_time start_type_description_service update_rate is_async thread_priority".split())
+TYPES = frozenset("Array CallbackReturn Fault Inputs Law ParamListener Parameters Params Pose Reference StackParams "
+                  "State Wrench".split())
+OF_HEADERS = frozenset("Matrix eigen joint_names joints n nq".split())
+YAML = frozenset("false no null off on true yes".split())
 SENSOR = """  sensor:
     type: string
     default_value: ""
@@ -58,7 +65,7 @@ def export_controller(robot: Robot, law: Law, folder: str | os.PathLike, name: s
     ValueError
         If the law calls what cannot be exported, or a name cannot be one of C++ or ROS. The error names it.
     FileExistsError
-        If the folder has a file of that name that was not exported. The error names it.
+        If the folder has a file of that name that was not exported, or a package of another name. The error names it.
 
     Notes
     -----
@@ -68,19 +75,37 @@ def export_controller(robot: Robot, law: Law, folder: str | os.PathLike, name: s
     generate_parameter_library.
     """
     known_folder(folder)
+    known_robot(robot)
     name = identifier(Path(folder).resolve().name) if name is None else name
     known_package(robot, name, CPP, None, "double", {}, "name")
     if not isinstance(law, Law):
         raise ValueError(f"law {checks.described(law)} must be a control.Law: a function decorated by control.law(...)")
-    names = (law.name, *(row.name for row in law.rows), *law.state)
-    if taken := [x for x in names if x in KEYWORDS | CPP or x in (*OWN, "sensor")]:
-        raise ValueError(f"law {law.name}: {taken[0]!r} is a word of C++, or a parameter of every controller: take "
-                         "another")
+    _known_names(law)
     quantities, links = (("forward_kinematics",), [law.link]) if POSE in law.reference else ((), ())
-    export = prepared(robot, f"{name}_law", quantities, links, more=[function_of(law, robot)])
+    function = function_of(law, robot)
+    export = prepared(robot, f"{name}_law", quantities, links, more=[function])
+    known_repeatable(law, robot, function)
     parts = _parts(robot, law, name, export.name)
     return write_files(folder, package(export, name, FILES, "controller", parts) | {
         f"{export.name}/{path}": text for path, text in files_of(export).items()})
+
+
+def _known_names(law):
+    """Raise ValueError if the name of a law, of a parameter or of an array of its state cannot be one in C++."""
+    for x in (law.name, *(row.name for row in law.rows), *law.state):
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", x):
+            raise ValueError(f"law {law.name}: the name {x!r} must be an identifier of C: a letter, then letters, "
+                             "digits and _; a lambda has none")
+        if x in KEYWORDS | CPP | TYPES | OF_NODES or x in (*OWN, "sensor") or x.lower() in YAML:
+            raise ValueError(f"law {law.name}: {x!r} is a word of C++ or YAML, or a parameter of every controller: "
+                             "take another")
+    if _class(law) in TYPES or law.name in OF_HEADERS:
+        raise ValueError(f"law {law.name}: {law.name!r} is a name in the C++ of every controller: rename the function")
+
+
+def _class(law) -> str:
+    """Return the name of the class of the controller."""
+    return "".join(part.capitalize() for part in law.name.split("_"))
 
 
 def _parts(robot, law, name, c_name) -> dict[str, str]:
@@ -104,7 +129,7 @@ def _parts(robot, law, name, c_name) -> dict[str, str]:
                  *(f"parameters.{x}{'.data()' * array[x]}" for x in array), "found.data()",
                  *(f"next.{x}.data()" for x in law.state)]
     return {
-        "law": law.name, "Class": "".join(part.capitalize() for part in law.name.split("_")),
+        "law": law.name, "Class": _class(law),
         "summary": getdoc(law.function) or "", "inputs": str(len(inputs)),
         "input_names": "\n".join(f"  {{{_quoted(a)}, {_quoted(b)}}}," for a, b in inputs),
         "senses": str(WRENCH in law.reference).lower(),
@@ -132,15 +157,20 @@ def _parts(robot, law, name, c_name) -> dict[str, str]:
             "- `pose/position/x` ... `z` and `pose/orientation/x` ... `w`: the pose of "
             f"`{law.link}` in the root link, m, as a unit quaternion" if x == POSE else
             f"- `<joint>/{x}`: {REFERENCES[x][1]}" for x in chained) or "- none",
-        "parameter_rows": "\n".join(f"| `{row.name}` | {row.description}{row.unit and f', {row.unit}'}"
-                                    f"{', one for each joint' if row.per_joint else ''} |" for row in law.rows)}
+        "parameter_rows": "\n".join(f"| `{row.name}` | {_told(row)}{', one for each joint' * row.per_joint} |"
+                                    for row in law.rows)}
+
+
+def _told(row):
+    """Return the description of a parameter with its unit, for a table of Markdown."""
+    return f"{row.description}{row.unit and f', {row.unit}'}".replace("|", "&#124;")
 
 
 def _declared(row, default):
     """Return the declaration of a parameter for generate_parameter_library."""
     array = np.ndim(default) > 0
     lines = [f"  {row.name}:", f"    type: double{'_array' * array}", f"    default_value: {_value(default)}",
-             f'    description: "{row.description}{row.unit and f" [{row.unit}]"}"']
+             f"    description: {in_yaml(row.description + (row.unit and f' [{row.unit}]'))}"]
     bounds = [(f"{'lower_element_bounds' if array else 'gt_eq'}<>", row.lower),
               (f"{'upper_element_bounds' if array else 'lt_eq'}<>", row.upper)]
     checked = [("fixed_size<>", len(default))] * array if array else []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from inspect import signature
+from keyword import iskeyword
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics.jit.numba_internals.compiler import jit
+from screw_dynamics.model.checks import pose
 from screw_dynamics.robot import Robot
 from screw_dynamics.utils import checks
 
@@ -63,6 +65,7 @@ def parameter(default: float, description: str, unit: str = "", *, lower: float 
     dataclasses.Field
         Field for ``dataclass``.
     """
+    description, unit = (" ".join(text.split()) for text in (description, unit))       # one line in files of an export
     row = Parameter("", float(default), description, unit, lower, upper, per_joint)
     if not lower <= row.default <= upper:
         raise ValueError(f"parameter: default {default} must be from {lower} to {upper}")
@@ -90,6 +93,8 @@ def law(*, parameters: type | None = None, reference: tuple[str, ...] = (),
     callable
         The decorator.
     """
+    if isinstance(reference, str):
+        raise ValueError(f"reference {reference!r} must be a tuple of names: reference=({reference!r},)")
     return lambda function: Law(function, parameters, tuple(reference), dict(state or {}), link)
 
 
@@ -102,7 +107,7 @@ class Law:
     function : callable
         Function of the robot, the time in s, q (n,), qd (n,), and the named tuples reference, state and parameters. It
         returns the efforts (n,), and with a state also a tuple of the state of the next cycle; ``state.dt`` is the time
-        since the cycle before, in s. It has no other effect.
+        since the cycle before, in s, which only laws with a state have. It has no other effect.
     parameters : type or None
         Dataclass of the parameters.
     reference : tuple of str
@@ -132,9 +137,12 @@ class Law:
             raise ValueError(f"law {checks.described(self.function)} must be a function of {', '.join(ARGUMENTS)}")
         for name in self.reference:
             checks.one_of("reference", name, tuple(REFERENCES))
+            if self.reference.count(name) > 1:
+                raise ValueError(f"reference {name!r} of law {self.name} is named twice")
         if not self.link and {POSE, WRENCH}.intersection(self.reference):
             raise ValueError(f"law {self.name} has a reference of a link, and needs link=, the name of that link")
         for name, size in self.state.items():
+            _field_name("state", name)
             if size != JOINT and not (type(size) is int and size > 0) or name == "dt":
                 raise ValueError(f"state {name!r} has size {size!r}: it must be a number above 0, or {JOINT!r}, and "
                                  "its name not dt")
@@ -142,6 +150,8 @@ class Law:
                 "parameter" in x.metadata for x in fields(self.parameters))):
             raise ValueError(f"parameters {checks.described(self.parameters)} must be a dataclass with fields by "
                              "parameter(...)")
+        for row in self.rows:
+            _field_name("parameter", row.name)
 
     @property
     def name(self) -> str:
@@ -155,8 +165,9 @@ class Law:
 
     @cached_property
     def tuples(self) -> tuple[Callable, Callable, Callable]:
-        """The types of reference, state and parameters. Their names identify them for the cache of compiled code."""
-        names = self.reference, (*self.state, "dt"), [row.name for row in self.rows]
+        """The types of reference, state and parameters. Their names identify them for the cache of compiled code.
+        Without a state there is no dt."""
+        names = self.reference, (*self.state, "dt") if self.state else (), [row.name for row in self.rows]
         return tuple(namedtuple("_".join((kind, *some)), some)
                      for kind, some in zip(("Reference", "State", "Parameters"), names, strict=True))
 
@@ -164,6 +175,7 @@ class Law:
     def values(self, robot: Robot, parameters: Any = None) -> tuple:
         """Return the named tuple of the parameters of an instance of the dataclass, by default those of its defaults.
         Raises ValueError that names the parameter and the value that does not fit."""
+        known_robot(robot)
         if robot.nq != robot.n:
             raise ValueError(f"law {self.name} has joints of one degree of freedom, but the robot has "
                              f"{robot.nq} positions for {robot.n} velocities")
@@ -192,17 +204,18 @@ class Law:
         return tuple(robot.n if size == JOINT else size for size in REFERENCES[name][0])
 
     def references(self, robot: Robot, given: Mapping[str, ArrayLike]) -> tuple:
-        """Return the named tuple of references. Raises ValueError for a missing or unknown one, and for another
-        shape."""
+        """Return the named tuple of references. Raises ValueError for a missing or unknown one, for another shape, and
+        for numbers that are not finite or no pose."""
+        if not isinstance(given, Mapping):
+            raise ValueError(f"references of law {self.name} are {checks.described(given)}: must be a dict "
+                             "{name: array}, or a function of the time that returns it")
         if set(given) != set(self.reference):
             raise ValueError(f"law {self.name} has the references {', '.join(self.reference) or 'none'}, but got "
-                             f"{', '.join(given) or 'none'}")
+                             f"{', '.join(map(str, given)) or 'none'}")
         found = []
         for name in self.reference:
-            x, shape = checks.real_numbers(name, given[name]).astype(float), self.shape(robot, name)
-            if x.shape != shape or not np.isfinite(x).all():
-                raise ValueError(f"reference {name} has shape {x.shape}, must be finite and have {shape}")
-            found.append(x)
+            x = _numbers(f"reference {name}", given[name], self.shape(robot, name))
+            found.append(pose(f"reference {name}", x) if name == POSE else x)
         return self.tuples[0](*found)
 
     # ------------------------------------------------------------------------------------------------- uses
@@ -210,10 +223,13 @@ class Law:
               ) -> tuple[Any, tuple]:
         """Return the efforts and the state of the next cycle, of named tuples; state has dt."""
         found = self.function(robot, t, q, qd, reference, state, parameters)
+        if self.state and not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], tuple)):
+            raise ValueError(f"law {self.name} has a state: it must return efforts, ({', '.join(self.state)},), the "
+                             "state that of the next cycle")
         efforts, after = found if self.state else (found, ())
         if np.shape(efforts) != np.shape(qd):
             raise ValueError(f"law {self.name} returns efforts of shape {np.shape(efforts)}, must be {np.shape(qd)}")
-        if len(after) != len(self.state) or any(np.shape(x) != np.shape(y) for x, y in zip(after, state, strict=False)):
+        if [np.shape(x) for x in after] != [np.shape(x) for x in state[:-1]]:
             raise ValueError(f"law {self.name} must return the next state, arrays of the shapes of "
                              f"{', '.join(self.state)}")
         return efforts, after
@@ -246,16 +262,23 @@ class Law:
             raise ValueError(f"law {self.name} has the state {', '.join(self.state)}, which a compiled controller does "
                              "not keep: give the rollout law.loop(...)")
         function, values = jit(self.function), self.values(robot, parameters)
+        wrong = f"law {self.name} returns efforts of another shape than ({robot.n},)"
         if callable(reference):
             make = self.tuples[0]
 
             def controller(robot, t, q, qd, tau):
-                tau[:] = function(robot, t, q, qd, make(*reference(t)), (), values)
+                found = function(robot, t, q, qd, make(*reference(t)), (), values)
+                if np.shape(found) != np.shape(tau):
+                    raise ValueError(wrong)
+                tau[:] = found
         else:
-            constant = self.references(robot, reference or {}) or ()
+            constant = self.references(robot, {} if reference is None else reference) or ()
 
             def controller(robot, t, q, qd, tau):
-                tau[:] = function(robot, t, q, qd, constant, (), values)
+                found = function(robot, t, q, qd, constant, (), values)
+                if np.shape(found) != np.shape(tau):
+                    raise ValueError(wrong)
+                tau[:] = found
         controller.__name__ = controller.__qualname__ = self.name
         return controller
 
@@ -279,12 +302,32 @@ class Law:
         Loop
             Function of the time and the state of the robot that returns efforts.
         """
-        return Loop(self, robot, period, parameters, reference or {})
+        return Loop(self, robot, period, parameters, {} if reference is None else reference)
 
 
 @dataclass(frozen=True)
 class _Nothing:
     """The parameters of a law without parameters."""
+
+
+def known_robot(robot: Any) -> None:
+    """Raise ValueError if an object is no Robot."""
+    if not isinstance(robot, Robot):
+        raise ValueError(f"robot must be a Robot, not {checks.described(robot)}")
+
+
+def _field_name(what, name):
+    """Raise ValueError for a name that cannot be a field of a named tuple."""
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name) or name.startswith("_"):
+        raise ValueError(f"{what} {name!r} must be an identifier of Python, no keyword, and not begin with _")
+
+
+def _numbers(what, x, shape) -> np.ndarray:
+    """Return a new array of finite numbers of this shape."""
+    found = np.array(checks.finite_numbers(what, x), dtype=float)
+    if found.shape != shape:
+        raise ValueError(f"{what} has shape {found.shape}, must be {shape}")
+    return found
 
 
 class Loop:
@@ -306,8 +349,9 @@ class Loop:
     Notes
     -----
     The attribute ``state`` is {name: array} before the next cycle. A cycle raises ValueError if its time is not after
-    that of the one before, so that an integrator with several evaluations a step is refused, and if an effort is not
-    finite.
+    that of the one before, so that an integrator with several evaluations a step is refused, if q or qd is not (n,) of
+    finite numbers, and if an effort or a number of the next state is not finite. The state is then that before the
+    cycle.
     """
 
     def __init__(self, law: Law, robot: Robot, period: float, parameters: Any, reference: Mapping | Callable):
@@ -333,15 +377,22 @@ class Loop:
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Make a cycle."""
+        name, n = self.law.name, self.robot.n
         dt = self.period if self._last is None else t - self._last
         if not dt > 0.0:
-            raise ValueError(f"law {self.law.name}: time {t} s must be after that of the cycle before, {self._last} s; "
-                             "a rollout needs an integrator with one evaluation a step, semi_implicit_euler")
+            raise ValueError(f"law {name}: time {t} s must be after that of the cycle before, {self._last} s. Call "
+                             "loop.reset() before another run; a rollout needs an integrator with one evaluation a "
+                             "step, semi_implicit_euler, and a batch of states needs law.controller(...)")
         given = self.reference(t) if callable(self.reference) else self.reference
-        state = self.law.tuples[1](*self.state.values(), dt)
-        efforts, after = self.law.cycle(self.robot, t, np.asarray(q, dtype=float), np.asarray(qd, dtype=float),
-                                        self.law.references(self.robot, given), state, self._parameters)
-        if not np.isfinite(efforts).all():
-            raise ValueError(f"law {self.law.name}: efforts {efforts.tolist()} at t = {t} s are not finite")
-        self.state, self._last = dict(zip(self.state, after, strict=True)), t
-        return efforts
+        state = self.law.tuples[1](*(x.copy() for x in self.state.values()), *([dt] if self.state else []))
+        efforts, after = self.law.cycle(
+            self.robot, t, _numbers(f"law {name}: q", q, (n,)), _numbers(f"law {name}: qd", qd, (n,)),
+            self.law.references(self.robot, given), state, self._parameters)
+        try:
+            found = _numbers("efforts", efforts, (n,))
+            states = {key: _numbers(f"state {key}", x, old.shape)
+                      for (key, old), x in zip(self.state.items(), after, strict=True)}
+        except ValueError as error:
+            raise ValueError(f"law {name} at t = {t} s: {error}") from None
+        self.state, self._last = states, t
+        return found

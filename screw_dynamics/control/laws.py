@@ -149,37 +149,42 @@ class CollisionReaction:
 
 
 @law(parameters=CollisionReaction, reference=("position", "velocity"),
-     state={"external": "joint", "momentum": "joint", "collided": 1})
+     state={"external": "joint", "momentum": "joint", "collided": 1, "started": 1})
 def collision_reaction(robot: Any, t: Any, q: Any, qd: Any, reference: Any, state: Any, parameters: Any) -> Any:
     """PD control with gravity compensation until a collision, then a reflex away from it.
 
-    The generalized-momentum observer finds the external efforts r by r' = K (tau_external - r), without accelerations.
-    From the first |r| above the threshold on, until a reset, tau = g + reflex r - D qd: the robot floats, and gives
-    way to what pushes it (A. De Luca, A. Albu-Schaeffer, S. Haddadin, G. Hirzinger, IROS 2006)."""
+    The generalized-momentum observer finds the external efforts r by r' = K (tau_external - r), without accelerations,
+    from r = 0 in the first cycle on. From the first |r| above the threshold on, until a reset, tau = g + reflex r - D
+    qd: the robot floats, and gives way to what pushes it (A. De Luca, A. Albu-Schaeffer, S. Haddadin, G. Hirzinger,
+    IROS 2006)."""
     K, gravity = parameters.observer_gain, robot.gravity_torque(q)
     momentum = robot.mass_matrix(q) @ qd
-    external = K * (momentum - state.momentum)
+    before = 1.0 * state.momentum
+    for k in range(len(q)):
+        before[k] = where(state.started[0] > 0.5, before[k], momentum[k])
+    external = K * (momentum - before)
     collided = 1.0 * state.collided
     for k in range(len(q)):
         collided[0] = where(external[k] > parameters.threshold[k], 1.0, where(
             -external[k] > parameters.threshold[k], 1.0, collided[0]))
     held = (parameters.stiffness * (reference.position - q) + parameters.damping * (reference.velocity - qd))
-    given_way = parameters.reflex * external - parameters.damping * qd
-    tau = gravity + (1.0 - collided[0]) * held + collided[0] * given_way
-    expected = state.momentum + state.dt * (tau + robot.coriolis_matrix(q, qd).T @ qd - gravity + external)
-    return tau, (external, expected, collided)
+    reflex = parameters.reflex * external - parameters.damping * qd
+    tau = gravity + (1.0 - collided[0]) * held + collided[0] * reflex
+    expected = before + state.dt * (tau + robot.coriolis_matrix(q, qd).T @ qd - gravity + external)
+    return tau, (external, expected, collided, 1.0 + 0.0 * state.started)
 
 
 @dataclass(frozen=True)
 class Admittance:
     """Parameters of `admittance`."""
 
-    mass: float = parameter(1.0, "inertia of the joints as felt", "kg m^2 or kg", lower=1e-6, per_joint=True)
-    damping: float = parameter(20.0, "damping of the joints as felt", "N m s/rad or N s/m", lower=0.0, per_joint=True)
-    stiffness: float = parameter(100.0, "stiffness of the joints as felt", "N m/rad or N/m", lower=0.0, per_joint=True)
-    tracking_stiffness: float = parameter(400.0, "of the computed torque of the joints", "1/s^2", lower=0.0,
+    mass: float = parameter(1.0, "apparent inertia of the joints", "kg m^2 or kg", lower=1e-6, per_joint=True)
+    damping: float = parameter(20.0, "apparent damping of the joints", "N m s/rad or N s/m", lower=0.0, per_joint=True)
+    stiffness: float = parameter(100.0, "apparent stiffness of the joints", "N m/rad or N/m", lower=0.0, per_joint=True)
+    tracking_stiffness: float = parameter(400.0, "acceleration for each unit of the tracking error", "1/s^2", lower=0.0,
                                           per_joint=True)
-    tracking_damping: float = parameter(40.0, "of the computed torque of the joints", "1/s", lower=0.0, per_joint=True)
+    tracking_damping: float = parameter(40.0, "acceleration for each unit of its rate", "1/s", lower=0.0,
+                                        per_joint=True)
 
 
 def admittance(link: str) -> Law:

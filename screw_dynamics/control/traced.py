@@ -1,6 +1,7 @@
 """A control law as a function of an export: it runs once on numbers that record its operations."""
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from functools import partial
 from inspect import getdoc
@@ -11,7 +12,8 @@ import numpy as np
 from screw_dynamics.c_code.export import LONGEST
 from screw_dynamics.c_code.functions import Array, Function, Options, configuration, efforts, velocities
 from screw_dynamics.c_code.quantities import QUANTITIES
-from screw_dynamics.c_code.tracing import TracedRobot, shortest
+from screw_dynamics.c_code.recorded import inputs_of
+from screw_dynamics.c_code.tracing import TracedRobot, evaluated, shortest
 from screw_dynamics.compiled.tracing import Traced
 from screw_dynamics.jit.kernel_cache.user_functions import in_python
 from screw_dynamics.robot import Robot
@@ -20,6 +22,9 @@ from .law import POSE, REFERENCES, Law, Parameter
 
 OF_STATE = ("gravity_torque", "coriolis_torque", "bias_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix",
             "mass_matrix_inverse", "coriolis_matrix", "friction_torque")
+
+USABLE = ("An exported law uses arithmetic, whole powers, and where, sqrt, sincos and absolute of one number each, and "
+          "fills arrays made from its arguments, such as 0.0 * q")
 
 
 class LawRobot:
@@ -61,7 +66,7 @@ class LawRobot:
 
 def function_of(law: Law, robot: Robot) -> Function:
     """Return the exported function of a law: efforts and the next state from time, state of the robot, references,
-    state and parameters."""
+    state and parameters. Its algorithm raises ValueError, with the line, for what cannot be exported."""
     model, sizes, defaults = robot.model, law.sizes(robot), law.values(robot)
     references = [Array(f"reference_{name}", law.shape(robot, name), REFERENCES[name][1],
                         partial(_pose, robot, law.link) if name == POSE else None) for name in law.reference]
@@ -82,14 +87,35 @@ def function_of(law: Law, robot: Robot) -> Function:
             arrays = {name: np.array(x, dtype=float) if np.shape(x) else x for name, x in arrays.items()}
         make = law.tuples
         tuples = (make[0](*(arrays[x.name] for x in references)),
-                  make[1](*(arrays[x.name] for x in state), arrays.get("dt", 0.0)),
+                  make[1](*(arrays[x.name] for x in (*state, *dt))),
                   make[2](*(arrays[x.name] for x in parameters)))
         plain = Law(in_python(law.function), law.parameters, law.reference, law.state, law.link)
         own = LawRobot(robot, traced, known) if symbols else robot
-        tau, after = plain.cycle(own, arrays["t"], arrays["q"], arrays["qd"], *tuples)
+        try:
+            tau, after = plain.cycle(own, arrays["t"], arrays["q"], arrays["qd"], *tuples)
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"law {law.name}, line {_line(law, error)}: {error}. {USABLE}") from error
         return [tau, *after]
     summary = (getdoc(law.function) or law.name).partition("\n")[0].rstrip(".")
     return Function(law.name, f"the law: {summary}", inputs, outputs, {"the law": way}, {})
+
+
+def known_repeatable(law: Law, robot: Robot, function: Function) -> None:
+    """Raise ValueError if two calls of a law with the same arguments differ."""
+    _, given, *_ = inputs_of(robot, function, "double")             # at random
+    named = dict(zip((x.name for x in function.inputs), given, strict=True))
+    first, second = (evaluated(function.ways, named, robot, *function.ways) for _ in range(2))
+    for x, a, b in zip(function.outputs, first, second, strict=True):
+        if not np.array_equal(a, b, equal_nan=True):
+            raise ValueError(f"law {law.name}: {x.name} differs between two calls with the same arguments: an exported "
+                             "law takes nothing else, such as random numbers or a clock")
+
+
+def _line(law: Law, error: Exception) -> int | None:
+    """Return the line of an error in the file of a law, or else in the code that it calls."""
+    frames = traceback.extract_tb(error.__traceback__)
+    file = law.function.__code__.co_filename
+    return next((frame for frame in reversed(frames) if frame.filename == file), frames[-1]).lineno
 
 
 def _near(row: Parameter, default: Any, rng: np.random.Generator) -> np.ndarray:

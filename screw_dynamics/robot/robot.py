@@ -502,7 +502,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             If something cannot be exported: a quantity with too many operations, one that would divide by 0, a step of
             a robot with springs or windings of drives or its own forces, except friction. The error names it.
         FileExistsError
-            If the folder has a file of that name that was not exported. The error names it.
+            If the folder has a file of that name that was not exported, or an exported ROS package of another name. The
+            error names it.
 
         Notes
         -----

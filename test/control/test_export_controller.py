@@ -2,6 +2,9 @@
 
 That it fits the real classes was seen by compiling it with their headers: docs/tutorials/law_to_controller.md."""
 import ctypes
+import re
+from dataclasses import make_dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,8 @@ import yaml
 import screw_dynamics as sd
 from screw_dynamics import control
 from screw_dynamics.c_code.recorded import inputs_of
-from screw_dynamics.control import law
+from screw_dynamics.c_code.tracing import NumberTrace, TracedRobot
+from screw_dynamics.control import law, parameter
 from screw_dynamics.control.traced import function_of
 from support import planar_arm
 from support.c_exports import STRICT, Built, run
@@ -33,9 +37,9 @@ def by_python(law, robot, function, inputs):
     """The results of a law in NumPy for the inputs of its exported function."""
     given = dict(zip((x.name.partition("_")[2] or x.name for x in function.inputs), inputs, strict=True))
     reference, state, parameters = law.tuples
-    dt = float(given["dt"]) if law.state else 0.0
+    dt = [float(given["dt"])] if law.state else []
     tau, after = law.cycle(robot, float(given["t"]), given["q"], given["qd"], reference(*(
-        given[x] for x in law.reference)), state(*(given[x] for x in law.state), dt), parameters(*(
+        given[x] for x in law.reference)), state(*(given[x] for x in law.state), *dt), parameters(*(
             given[row.name] if row.per_joint else float(given[row.name]) for row in law.rows)))
     return [tau, *after]
 
@@ -180,6 +184,7 @@ def controller(tracking):
     return tracking
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [LAWS[0], *LAWS[4:]], ids=lambda law: law.name)
 def test_a_controller_holds_the_robot_where_it_was_activated(panda, tmp_path, law):
     library = built(panda, law, tmp_path)
@@ -263,12 +268,120 @@ def of_energy(robot, t, q, qd, reference, state, parameters):
     return q * robot.potential_energy(q)
 
 
-@pytest.mark.parametrize(("given", "name", "error", "says"), [
-    (control.gravity_compensation, "Arm", ValueError, "name 'Arm'"),
-    (branching, "arm", ValueError, "must be a control.Law"),
-    (law()(branching), "arm", TypeError, "where"), (law()(of_energy), "arm", AttributeError, "robot.potential_energy"),
-    (law(state={"double": 1})(branching), "arm", ValueError, "'double'")])
-def test_what_cannot_be_exported_is_refused_by_name(tmp_path, given, name, error, says):
-    with pytest.raises(error, match=says):
-        sd.export_controller(sd.Robot.from_urdf(planar_arm.urdf()), given, tmp_path, name)
+def of_dt(robot, t, q, qd, reference, state, parameters):
+    """A law of the time since the cycle before, without a state."""
+    return q * state.dt + qd
+
+
+def of_ufunc(robot, t, q, qd, reference, state, parameters):
+    """A law that calls a function of NumPy."""
+    return np.sin(q)
+
+
+def of_norm(robot, t, q, qd, reference, state, parameters):
+    """A law that calls linear algebra of NumPy."""
+    return q / np.linalg.norm(q)
+
+
+def of_items(robot, t, q, qd, reference, state, parameters):
+    """A law that writes into an array that is not made from its arguments."""
+    found = np.zeros(2)
+    found[0] = q[0]
+    return found
+
+
+def of_half_power(robot, t, q, qd, reference, state, parameters):
+    """A law with a power that is not whole."""
+    return q ** 0.5
+
+
+def of_chance(robot, t, q, qd, reference, state, parameters):
+    """A law of random numbers."""
+    return q + np.random.default_rng().uniform()
+
+
+def line_of(function, k):
+    """The line, k after that of def, of a function."""
+    return rf"law {function.__name__}, line {function.__code__.co_firstlineno + k}:.*"
+
+
+def named(name):
+    """A law of this name."""
+    def function(robot, t, q, qd, reference, state, parameters):
+        return q
+    function.__name__ = name
+    return law()(function)
+
+
+def with_parameter(name, description="gain"):
+    """A law with a parameter of this name."""
+    @law(parameters=make_dataclass("Own", [(name, float, parameter(1.0, description))], frozen=True))
+    def one(robot, t, q, qd, reference, state, parameters):
+        return q * getattr(parameters, name)
+    return one
+
+
+@pytest.fixture(scope="module")
+def planar():
+    return sd.Robot.from_urdf(planar_arm.urdf())
+
+
+@pytest.mark.parametrize(("given", "name", "says"), [
+    (control.gravity_compensation, "Arm", "name 'Arm'"), (branching, "arm", "must be a control.Law"),
+    (law()(branching), "arm", line_of(branching, 2) + "where"),
+    (law()(of_energy), "arm", line_of(of_energy, 2) + "robot.potential_energy"),
+    (law()(of_dt), "arm", line_of(of_dt, 2) + "dt"), (law()(of_ufunc), "arm", line_of(of_ufunc, 2) + "sin"),
+    (law()(of_norm), "arm", line_of(of_norm, 2)), (law()(of_items), "arm", line_of(of_items, 3)),
+    (law()(of_half_power), "arm", line_of(of_half_power, 2) + "whole"),
+    (law()(of_chance), "arm", "law of_chance: tau differs between two calls"),
+    (law(state={"double": 1})(branching), "arm", "'double'"), (named("<lambda>"), "arm", "'<lambda>'"),
+    (named("joint_names"), "arm", "'joint_names'"), (named("_arm"), "arm", "'_arm'"),
+    *((with_parameter(x), "arm", f"'{x}'") for x in ("update_rate", "is_async", "use_sim_time", "sensor", "Array",
+                                                     "yes"))])
+def test_what_cannot_be_exported_is_refused_by_name(planar, tmp_path, given, name, says):
+    with pytest.raises(ValueError, match=says):
+        sd.export_controller(planar, given, tmp_path, name)
     assert not list(tmp_path.iterdir())
+
+
+def test_laws_whose_class_is_a_type_of_the_controller_are_refused(planar, tmp_path):
+    templates = Path(sd.__file__).parent / "c_code" / "templates" / "controller"
+    text = "".join((templates / name).read_text() for name in ("law.hpp", "controller.cpp"))
+    types = set(re.findall(r"(?:struct|class|using|enum class) (?:\w+::)?([A-Z]\w+)", text))
+    assert {"Law", "State", "Reference", "Parameters", "Fault", "Array", "Pose", "Wrench", "CallbackReturn"} <= types
+    for x in types:
+        name = re.sub("(?<!^)([A-Z])", r"_\1", x).lower()
+        with pytest.raises(ValueError, match=f"'{name}'"):
+            sd.export_controller(planar, named(name), tmp_path, "arm")
+
+
+def test_a_path_is_no_robot(tmp_path):
+    with pytest.raises(ValueError, match="robot must be a Robot, not 'x.urdf'"):
+        sd.export_controller("x.urdf", control.gravity_compensation, tmp_path, "arm")
+
+
+def test_whole_powers_are_products(planar):
+    @law()
+    def cubic(robot, t, q, qd, reference, state, parameters):
+        return -q ** 3 - 2.0 * qd[0] ** 2 * qd
+    way, = function_of(cubic, planar).ways.values()
+    q, qd = np.array([0.3, -0.7]), np.array([1.1, 0.2])
+    trace = NumberTrace()
+    x = np.array([trace.input("x") for _ in range(2)], dtype=object)
+    way(TracedRobot(planar.model, planar.gravity, trace, {}), np.array(0.0), x, x)
+    assert {operation.symbol for operation in trace.operations} <= {"input", "*", "+", "-"}
+    np.testing.assert_allclose(way(None, np.array(0.0), q, qd)[0], -q ** 3 - 2.0 * qd[0] ** 2 * qd, rtol=1e-15)
+
+
+def test_descriptions_are_those_of_the_yaml(planar, tmp_path):
+    sd.export_controller(planar, with_parameter("gain", 'see "x" \\ | */\n# of 1'), tmp_path, "arm")
+    declared = yaml.safe_load((tmp_path / "src" / "arm_parameters.yaml").read_text())
+    assert declared["arm"]["gain"]["description"] == 'see "x" \\ | */ # of 1'
+
+
+def test_another_name_in_the_folder_of_an_export_is_refused(planar, tmp_path):
+    written = sd.export_controller(planar, control.gravity_compensation, tmp_path, "arm")
+    with pytest.raises(FileExistsError, match="package 'arm'.*'other'"):
+        sd.export_controller(planar, control.gravity_compensation, tmp_path, "other")
+    assert sorted(x for x in tmp_path.rglob("*") if x.is_file()) == sorted(written)
+    assert sd.export_controller(planar, control.pd_with_gravity, tmp_path, "arm") == written

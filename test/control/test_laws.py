@@ -1,4 +1,6 @@
 """Control laws: each by the equation of its closed loop, and the same function wherever laws run."""
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -144,10 +146,20 @@ def test_an_admittance_moves_as_its_masses_dampers_and_springs_do(planar):
         assert q[i] - start[i] == pytest.approx(x, rel=0.02)
 
 
+def test_a_robot_that_moves_at_the_first_cycle_has_no_collision(planar):
+    loop = control.collision_reaction.loop(planar, DT, None, {"position": [0.3, -0.4], "velocity": [0.8, -0.5]})
+    q, qd = np.array([0.3, -0.4]), np.array([0.8, -0.5])
+    momentum = planar.mass_matrix(q) @ qd
+    assert np.abs(50.0 * momentum).max() > 10.0         # what an observer from a momentum of 0 finds
+    for k in range(20):
+        q, qd = planar.step(q, qd, loop(k * DT, q, qd), DT)
+        assert np.abs(loop.state["external"]).max() < 0.1 and not loop.state["collided"].any()
+
+
 # ------------------------------------------------------------------------------------------------- where laws run
 def test_an_integrator_brings_a_robot_to_its_reference_against_gravity(planar):
     loop = with_integral.loop(planar, DT, Integral(rate=2.0, gain=[80.0, 40.0]), {"position": [0.3, -0.4]})
-    t, q, qd = planar.rollout([0.0, 0.0], [0.0, 0.0], loop, dt=DT, steps=10000, every=10000)
+    t, q, qd = planar.rollout([0.0, 0.0], [0.0, 0.0], loop, dt=DT, steps=5000, every=5000)
     np.testing.assert_allclose(q[-1], [0.3, -0.4], atol=1e-3)
     with pytest.raises(ValueError, match="semi_implicit_euler"):
         planar.rollout([0.0, 0.0], [0.0, 0.0], with_integral.loop(planar, DT, None, {"position": [0.3, -0.4]}), dt=DT,
@@ -194,6 +206,18 @@ def test_a_law_commands_a_simulation_as_it_does_a_rollout(planar):
 REST = {"position": [0.0, 0.0], "velocity": [0.0, 0.0]}
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """Parameters with a name that no named tuple has."""
+
+    _gain: float = parameter(1.0, "gain")
+
+
+def of_dt(robot, t, q, qd, reference, state, parameters):
+    """A law of the time since the cycle before, which returns efforts alone."""
+    return q * state.dt
+
+
 @pytest.mark.parametrize(("call", "says"), [
     (lambda robot: control.pd_with_gravity.values(robot, control.PdWithGravity(stiffness=-1.0)), "stiffness is -1.0"),
     (lambda robot: control.pd_with_gravity.values(robot, control.PdWithGravity(damping=np.ones(3))), "damping"),
@@ -210,6 +234,24 @@ REST = {"position": [0.0, 0.0], "velocity": [0.0, 0.0]}
     (lambda robot: law(reference=("speed",))(with_integral.function), "speed"),
     (lambda robot: law(state={"dt": 1})(with_integral.function), "dt"),
     (lambda robot: law(parameters=int)(with_integral.function), "must be a dataclass"),
+    *((lambda robot, name=name: law(state={name: 1})(with_integral.function), name)
+      for name in ("a b", "_x", "class")),
+    (lambda robot: law(parameters=Hidden)(with_integral.function), "_gain"),
+    (lambda robot: law(reference="position")(with_integral.function), "'position'"),
+    (lambda robot: law(reference=("position", "position"))(with_integral.function), "'position' .* twice"),
+    (lambda robot: control.pd_with_gravity.loop(robot.model, DT, None, REST), "robot must be a Robot"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, [1, 2]), "must be a dict"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, lambda t: None)(0.0, np.zeros(2), np.zeros(2)),
+     "must be a dict"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, REST | {"position": [np.nan, 0.0]}),
+     r"reference position\[0\] is nan"),
+    (lambda robot: law(reference=("pose",), link="forearm")(with_integral.function).loop(
+        robot, DT, None, {"pose": np.ones((4, 4))}), "reference pose"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, REST)(0.0, np.zeros(3), np.zeros(2)), r"q .*\(3,\)"),
+    (lambda robot: control.pd_with_gravity.loop(robot, DT, None, REST)(0.0, np.zeros(2), 0.0), r"qd .*\(\)"),
+    (lambda robot: robot.rollout([0.0, 0.0], effort=control.gravity_compensation, steps=1), "law.controller"),
+    (lambda robot: law()(of_dt).loop(robot, DT)(0.0, np.zeros(2), np.zeros(2)), "dt"),
+    (lambda robot: law(state={"x": 1})(of_dt).loop(robot, DT)(0.0, np.zeros(2), np.zeros(2)), "law of_dt .*efforts, "),
     (lambda robot: parameter(1.0, "gain", upper=0.0), "default 1.0"),
     (lambda robot: law()(with_integral.function).loop(robot, DT)(0.0, np.zeros(2), np.zeros(2)), "position"),
 ])
@@ -222,10 +264,57 @@ def test_efforts_that_are_not_finite_or_have_another_shape_end_the_loop(planar):
     @law()
     def broken(robot, t, q, qd, reference, state, parameters):
         return q / 0.0 if t < 1.0 else q[:1]
-    with pytest.raises(ValueError, match="law broken: efforts"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match="law broken .*efforts"), np.errstate(all="ignore"):
         broken.loop(planar, DT)(0.0, np.ones(2), np.zeros(2))
     with pytest.raises(ValueError, match="shape"):
         broken.loop(planar, DT)(2.0, np.ones(2), np.zeros(2))
     robot = sd.Robot.from_urdf(planar_arm.urdf(), floating_base=True)
     with pytest.raises(ValueError, match="joints of one degree of freedom"):
         control.gravity_compensation.loop(robot, DT)
+
+
+def test_a_state_that_is_not_finite_ends_the_loop_with_the_state_before(planar):
+    @law(state={"x": 1})
+    def broken(robot, t, q, qd, reference, state, parameters):
+        state.x[0] = np.nan
+        return [0.0, 0.0], (state.x,)
+    loop = broken.loop(planar, DT)
+    with pytest.raises(ValueError, match=r"law broken .*state x\[0\] is nan"):
+        loop(0.0, np.zeros(2), np.zeros(2))
+    assert loop.state["x"] == [0.0]
+
+
+def test_a_law_that_writes_to_its_arguments_changes_no_array_of_the_caller(planar):
+    @law(state={"x": "joint"})
+    def writing(robot, t, q, qd, reference, state, parameters):
+        q *= 2.0
+        return [0.0, np.nan if t > 0.0 else 0.0], (q,)
+    q = np.array([0.3, -0.4])
+    loop = writing.loop(planar, DT)
+    assert loop(0.0, q, np.zeros(2)).shape == (2,) and q.tolist() == [0.3, -0.4]
+    assert loop.state["x"].tolist() == [0.6, -0.8]
+    with pytest.raises(ValueError, match=r"law writing .*efforts\[1\] is nan"):
+        loop(1.0, q, np.zeros(2))
+
+
+@pytest.mark.parametrize("t", [0.0, -DT])
+def test_a_cycle_that_is_not_later_than_the_one_before_names_the_remedies(planar, t):
+    loop = control.gravity_compensation.loop(planar, DT)
+    loop(0.0, np.zeros(2), np.zeros(2))
+    with pytest.raises(ValueError, match=r"loop.reset\(\).*semi_implicit_euler.*law.controller"):
+        loop(t, np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("shape", ["()", "(1,)", "(3,)"])
+def test_a_controller_whose_efforts_have_another_shape_is_refused(planar, shape):
+    def short(robot, t, q, qd, reference, state, parameters):
+        return q[:1]
+
+    def scalar(robot, t, q, qd, reference, state, parameters):
+        return q[0]
+
+    def long(robot, t, q, qd, reference, state, parameters):
+        return np.zeros(3) + q[0]
+    function = {"()": scalar, "(1,)": short, "(3,)": long}[shape]
+    with pytest.raises(ValueError, match=f"law {function.__name__} returns efforts"):
+        planar.rollout([0.1, 0.2], effort=law()(function).controller(planar), steps=2)

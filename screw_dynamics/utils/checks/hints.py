@@ -239,6 +239,8 @@ def array_hint(x: Any) -> str:
         return "a CuPy array: pass array.get()"
     if library == "casadi":
         return "a symbol of CasADi: screw_dynamics.backends.casadi.CasadiRobot(robot) has dynamics that take it"
+    if library == "screw_dynamics" and name == "Law":
+        return f"the law {x.name}: pass law.controller(robot, ...) or law.loop(robot, period, ...)"
     if library == "sympy":
         return "a symbol of SymPy: screw_dynamics.papers.symbolic has the equations in SymPy"
     return ""
