@@ -15,7 +15,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.utils import checks
 
 from .effort_polynomials import ROUNDING, Coefficients, Efforts
-from .grid_bounds import SPACING, Axis, cells_for, curvatures, swept
+from .grid_bounds import POINTS, SPACING, Axis, cells_for, curvatures, swept
 
 SAMPLES = 4096          # random states of a search for large efforts
 BEST = 16               # of them are starts of the search
@@ -24,7 +24,7 @@ NODES = 4096            # combinations of velocities, at most, that are tried in
 
 
 class BoundsWarning(UserWarning):
-    """Bounds are wider than wanted."""
+    """Bounds are valid, but their excess over the exact range may be above `gap`."""
 
 
 class Bounds(NamedTuple):
@@ -39,7 +39,8 @@ class Bounds(NamedTuple):
     states : list
         For each joint, two pairs (q, qd, qdd, payload): the states of its lowest and highest effort.
     excess : ndarray (n,)
-        (upper - lower) / (highest - lowest) - 1: the bounds are at most this part wider than the exact range.
+        (upper - lower) / (highest - lowest) - 1: the bounds are at most this part wider than the exact range. 0 if
+        upper - lower is at most 1e-9 (1 + |upper|), which may be rounding errors.
     points : int
         Positions at which efforts were computed.
     """
@@ -98,7 +99,7 @@ class _Rates:
         over all velocities, for each joint: at fixed other velocities the effort is a parabola, and (1) holds."""
         _, products = self.nodes(cells)
         bends = [self.pairs.index((j, j)) + self.first if (j, j) in self.pairs else None for j in self.joints]
-        widths = [(self.qd[1, j] - self.qd[0, j]) / max(count, 1) * SPACING
+        widths = [(self.qd[1, j] - self.qd[0, j]) / max(count, 1) * SPACING + POINTS * np.abs(self.qd[:, j]).max()
                   for j, count in zip(self.joints, cells, strict=True)]
         lost = np.array([np.zeros(rows.shape[1]) if bend is None else
                          np.maximum(-sign * rows[bend], 0.0) * (width * width / 4.0)
@@ -199,22 +200,22 @@ def bounds(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLi
     Raises
     ------
     ValueError
-        If an argument is invalid, or an effort depends on too many variables. The message names the argument and the
-        value, or the joint.
+        If an argument is invalid, an effort depends on too many variables, or numbers overflow. The message names the
+        argument and the value, or the joint.
     TypeError
         If robot is no Robot.
 
     Warns
     -----
     BoundsWarning
-        If the bounds are valid, but wider than `gap` asks for.
+        If bounds are valid, but their `excess` is above `gap`.
 
     Notes
     -----
     The largest effort over a grid of positions, plus a bound of what it can be between the points, from Bernstein's
     inequality for trigonometric polynomials; velocities likewise; accelerations are at their ends. The bounds include
-    all rounding errors. Numbers of joints and frames within 1e-15 of 0 or 1 count as these. The robot's friction and
-    external wrenches are not included. See docs/bounds.md.
+    all rounding errors. Entries of joint screws and link placements within 1e-15 of 0, 1 or -1 are rounded to these, as
+    in exported C. The robot's friction and external wrenches are not included. See docs/bounds.md.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"bounds takes a Robot, not the {type(robot).__name__} {checks.described(robot)}")
@@ -225,25 +226,31 @@ def bounds(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLi
     gap, most = checks.positive("gap", gap), checks.positive("max_points", max_points)
     loads, inputs = _loads(robot, payload)
     inputs |= {str(k): tuple(boxes["q"][:, k]) for k in range(n)}
-    efforts = Efforts(robot, loads, bool(boxes["qd"].any() or boxes["qdd"].any()))
-    found = []
-    for i in range(n):
-        try:
-            found.append(_Effort(robot, efforts, i, inputs, boxes, loads).bounded(gap, most))
-        except ValueError as error:
-            raise ValueError(f"bounds: the effort of joint {robot.joint_names[i]!r}: {error}") from None
-    lower, upper, lowest, highest = (np.array([row[k] for row in found]).reshape(n) for k in range(4))
-    excess = np.array([_excess(*row[:4]) for row in found]).reshape(n)
-    for i in np.flatnonzero(excess > gap)[:1]:
-        warnings.warn(f"bounds: those of {np.count_nonzero(excess > gap)} joints are valid, but wider than gap={gap:g} "
-                      f"asks for: that of {robot.joint_names[i]!r} by {excess[i]:.3g} of the range that was found; a "
-                      f"larger max_points than {most:g}, or a smaller box, may narrow it", BoundsWarning, stacklevel=2)
-    return Bounds(lower, upper, lowest, highest, [row[4] for row in found], excess, sum(row[5] for row in found))
+    found, named = [], "the efforts"
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            efforts = Efforts(robot, loads, bool(boxes["qd"].any() or boxes["qdd"].any()))
+            for i in range(n):
+                named = f"the effort of joint {robot.joint_names[i]!r}"
+                found.append(_Effort(robot, efforts, i, inputs, boxes, loads).bounded(gap, most))
+    except ArithmeticError:
+        raise ValueError(f"bounds: {named}: {_overflow(boxes, inputs, payload)}") from None
+    except ValueError as error:
+        raise ValueError(f"bounds: {named}: {error}") from None
+    lower, upper, lowest, highest, excess = (np.array([row[k] for row in found]).reshape(n) for k in range(5))
+    if wide := [f"{robot.joint_names[i]!r} has {excess[i]:.3g}" for i in np.flatnonzero(excess > gap)]:
+        warnings.warn(f"bounds: they are valid, but the excess of {len(wide)} of {n} joints is above gap={gap:g}: "
+                      f"{', '.join(wide)}. A larger max_points than {most:g}, or a smaller box, may lower it",
+                      BoundsWarning, stacklevel=2)
+    return Bounds(lower, upper, lowest, highest, [row[5] for row in found], excess, sum(row[6] for row in found))
 
 
-def _excess(lower, upper, lowest, highest):
-    wide, known = upper - lower, highest - lowest
-    return wide / known - 1.0 if known > 0.0 else 0.0 if wide <= 1e-9 * (1.0 + abs(upper)) else math.inf
+def _overflow(boxes, inputs, payload):
+    """Return the sizes of the numbers that overflow, and what to change."""
+    largest = ", ".join(f"{name} up to {np.abs(x).max():.3g}" for name, x in boxes.items())
+    narrowest = min((float(high) - float(low) for low, high in inputs.values() if low < high), default=math.inf)
+    return (f"numbers overflow, for {largest}, payload {checks.described(payload)}, and the narrowest interval "
+            f"{narrowest:.3g} wide: use smaller numbers, and equal lower and upper values for an interval so narrow")
 
 
 def _box(name, x, n):
@@ -324,7 +331,7 @@ class _Effort:
         self.error = float(self.rates.largest @ (self.sizes[:, 1] + MARGIN * self.sizes[:, 0])) * SPACING
 
     def bounded(self, gap, most):
-        """Return lower, upper, lowest and highest effort, the states of these, and the points."""
+        """Return lower, upper, lowest and highest effort, the excess, the states of the two, and the points."""
         states = [self._searched(sign) for sign in (-1.0, 1.0)]
         lowest, highest = (self._effort(state) for state in states)
         scale = max(highest - lowest, 1e-9 * float(self.rates.largest @ self.sizes[:, 0]))
@@ -346,8 +353,12 @@ class _Effort:
         lowest, highest = map(self._effort, states)
         between = sum(axis.spacing(count) ** 2 * x / 8.0 for axis, count, x in zip(self.axes, cells, A, strict=True))
         lower, upper = (side.sign * (side.largest + (between + self.error) * SPACING) for side in sides)
-        return (lower - abs(lower) * ROUNDING, upper + abs(upper) * ROUNDING, lowest, highest, tuple(states),
-                math.prod(map(len, grid)))
+        lower, upper = float(lower - abs(lower) * ROUNDING), float(upper + abs(upper) * ROUNDING)
+        wide, known = upper - lower, highest - lowest
+        if not np.isfinite((wide, known)).all():
+            raise OverflowError
+        excess = 0.0 if wide <= 1e-9 * (1.0 + abs(upper)) else wide / known - 1.0 if known > 0.0 else math.inf
+        return lower, upper, lowest, highest, excess, tuple(states), math.prod(map(len, grid))
 
     def _searched(self, sign):
         """Return the state (q, qd, qdd, payload) of a large sign times effort: random points, and others near them."""

@@ -6,11 +6,12 @@ variable after the other, each time to the function of the variables that are le
 
   max f over the box <= max f over the grid + sum_j h_j^2 A_j / 8,    A_j >= sup |d^2 f / dx_j^2|             (1)
 
-A_j follows from a grid over D, where angles take the whole circle. There Bernstein's inequality |p''| <= d^2 sup |p| of
-trigonometric polynomials of degree d holds, and Markov's |p''| <= d^2 (d^2 - 1) / 3 sup |p| / r^2 of polynomials on an
-interval of radius r. k_j is the factor of x_j in either. Then |d^2/dx_k^2 d^2/dx_j^2 f| <= min(k_k A_j, k_j A_k), and
-(1) for d^2 f / dx_j^2 in place of f bounds A_j by its values on the grid, by the other A, and by itself. For an angle
-M. Riesz' f(x* + y) >= f(x*) cos(d y) is the alternative: a factor 1 / cos(d h / 2) in place of the sum.
+Let D be the box with each interval of an angle replaced by the whole circle. A_j follows from a grid over D, on which
+Bernstein's inequality |p''| <= d^2 sup |p| of trigonometric polynomials of degree d holds, and Markov's |p''| <= d^2
+(d^2 - 1) / 3 sup |p| / r^2 of polynomials on an interval of radius r. k_j is the factor of x_j in either. Then
+|d^2/dx_k^2 d^2/dx_j^2 f| <= min(k_k A_j, k_j A_k), and (1) for d^2 f / dx_j^2 in place of f bounds A_j by its values on
+the grid, by the other A, and by itself. For an angle M. Riesz' f(x* + y) >= f(x*) cos(d y) is the alternative: a factor
+1 / cos(d h / 2) in place of the sum.
 
 P. Borwein and T. Erdelyi, Polynomials and Polynomial Inequalities, Springer (1995), has the inequalities."""
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .effort_polynomials import Coefficients, Variable
+from .effort_polynomials import ROUNDING, Coefficients, Variable
 
 SPACING = 1.0 + 2.0 ** -30                      # more than the relative rounding errors of spacings
+POINTS = 16.0 * ROUNDING                        # relative: more than the rounding errors of two points of a grid
 COARSE = 2 ** 21                                # points, at most, of the grid that bounds second derivatives
 MOST = 2 ** 24                                  # more are refused
 CHUNK = 2 ** 15                                 # points that are computed at once
@@ -66,8 +68,9 @@ class Axis(NamedTuple):
         return np.linspace(self.lower, self.upper, cells + 1)
 
     def spacing(self, cells: int) -> float:
-        """Return a bound of the spacing of these points."""
-        return (2.0 * math.pi if self.closed else self.upper - self.lower) / cells * SPACING
+        """Return a bound of the spacing of these points, which are rounded."""
+        return (2.0 * math.pi if self.closed else self.upper - self.lower) / cells * SPACING + POINTS * max(
+            abs(self.lower), abs(self.upper))
 
     def second_difference(self, cells: int) -> np.ndarray:
         """Return the matrix that maps the values of a polynomial at the points of the whole axis to its second
@@ -93,6 +96,8 @@ def cells_for(axes: list[Axis], least: list[int], A: np.ndarray, loss: float, mo
         more = [math.ceil(1.1 * count) for count in cells]                     # at least one more
         gains = [(lost(j, cells[j]) - lost(j, more[j])) / math.log(more[j] / cells[j]) for j in range(len(axes))]
         j = int(np.argmax(gains))
+        if not gains[j] > 0.0:                                                  # points are as close as numbers are
+            break
         finer = [*cells[:j], more[j], *cells[j + 1:]]
         if points_of(axes, finer) > most:
             break

@@ -2,6 +2,7 @@
 import itertools
 import re
 import warnings
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -258,6 +259,11 @@ def test_second_differences_are_exact_for_polynomials(rng, rate, degree, cells):
     ({"payload": {"link 1": {"mass": (2.0, 1.0)}}}, "mass: a lower value"),
     ({"payload": {"link 1": {"mass": -1.0}}}, "-1"), ({"payload": {"link 1": {"mass": (1.0, np.inf)}}}, "inf"),
     ({"payload": {"link 1": {"mass": 1.0, "com": (1.0, 2.0)}}}, "com has shape (2,)"),
+    ({"q": box(1.7e308, 1.0)}, "'joint 0': numbers overflow, for q up to 1.7e+308"),
+    ({"qd": box(1e155, 1e155)}, "qd up to 1e+155"), ({"qd": box(1.7e308, 1.0)}, "qd up to 1.7e+308"),
+    ({"payload": {"link 1": {"mass": 1e308}}}, "{'mass': 1e+308}"),
+    ({"payload": {"link 1": {"mass": (0.0, 1e308)}}}, "{'mass': (0.0, 1e+308)}"),
+    ({"payload": {"link 1": {"mass": 1.0, "com": ((0.0, 0.0, 0.0), (1e200, 0.0, 0.0))}}}, "1e+200"),
     ({"payload": {"link 1": {"mass": 1.0, "inertia": np.diag([1.0, 0.0, 0.0])}}}, "inertia")])
 def test_refused(change, told):
     with pytest.raises(ValueError, match=re.escape(told)):
@@ -280,8 +286,41 @@ def test_other_robots_are_refused():
         sd.bounds(sd.Robot(chain.build()), box(*[1.0] * 14), qdd=box(*[1.0] * 14))
 
 
+@pytest.mark.parametrize(("slide", "told"), [(1e160, "'lift': .* q up to 1e+160"), (5e-201, "1e-200 wide")])
+def test_slides_that_overflow_are_refused(slide, told):
+    """Infinities and numbers that are none do not become bounds: the forces grow with the slide, and derivatives by it
+    are quotients by its width."""
+    with pytest.raises(ValueError, match=told.replace("+", r"\+")):
+        sd.bounds(sd.Robot.from_urdf("urdf/spherical_arm.urdf"), box(1.0, 1.0, slide))
+
+
+@pytest.mark.parametrize("width", [1e-150, 1e-15])
+def test_bounds_as_wide_as_rounding_errors_do_not_warn(width):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sd.bounds(arm((G, 0.0, 0.0)), box(width, 0.0), box(width, width))
+    assert (found.excess == 0.0).all() and (found.lower <= found.upper).all()
+
+
+@pytest.mark.parametrize(("lower", "upper", "rate"), [
+    (1e9, 1e9 + 1.0, 1.0), (1e9, 1e9 + 7.0, 1.0), (1e3, 1e3 + 1e-9, 0.0), (-1e12, -1e12 + 1.0, 1.0)])
+def test_spacings_are_above_those_of_rounded_points(lower, upper, rate):
+    axis = Axis(Variable("0", rate), lower, upper, 1)
+    exact = [Fraction(x) for x in axis.points(1000)]
+    assert max(b - a for a, b in itertools.pairwise(exact)) <= Fraction(axis.spacing(1000))
+
+
+def test_a_pendulum_far_around(rng):
+    """Positions are rounded to some 0.1 rad here, and the bounds include all that they can be."""
+    q, largest = 1e15 + np.array([[-1.0], [1.0]]), M1 * G * C1
+    with pytest.warns(sd.BoundsWarning):
+        found = sd.bounds(arm(links=1), q, max_points=1000)
+    tau = largest * np.cos(np.linspace(*q[:, 0], 17))
+    assert found.lower[0] <= tau.min() and tau.max() <= found.upper[0]
+
+
 def test_a_missed_gap_is_reported():
-    with pytest.warns(sd.BoundsWarning, match="'joint 0' by"):
+    with pytest.warns(sd.BoundsWarning, match="excess of 2 of 2 joints is above gap=0.2: 'joint 0' has"):
         found = sd.bounds(arm(), box(3.0, 3.0), box(2.0, 2.0), max_points=4)
     assert found.excess[0] > 0.2 and found.points <= 2 * 4
     exact = sd.bounds(arm(), box(3.0, 3.0), box(2.0, 2.0))

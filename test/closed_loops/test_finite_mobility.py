@@ -6,7 +6,7 @@ import pytest
 import scipy
 
 import screw_dynamics as sd
-from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, LoopJoint
+from screw_dynamics.robot.closed_loops import ClosedLoopRobot, Distance, LoopJoint, tangent_cone
 from screw_dynamics.robot.closed_loops.tangent_cone import Equations, cones, isolated
 from screw_dynamics.screws.groups import se3
 from support.linkages import Linkage, Pair, bennett, four_bar, frame, rod
@@ -192,6 +192,26 @@ def test_tangents_of_a_folded_rhombus_are_those_computed_by_hand():
     assert np.abs(opening.tangents[:, 0] / opening.tangents[0, 0] - (1.0, -4.0, -3.0)).max() < 1e-9
 
 
+SMALL = (-0.016526198414060136, 3.147035002225729, 0.01652619840992114)
+
+
+@pytest.mark.parametrize(("size", "order", "q"), [
+    (1e-4, 6, None), (1e-3, 8, None), (2e-3, 10, None), (0.01, 5, SMALL), (100.0, 5, None)])
+def test_a_linkage_moves_in_any_size(size, order, q):
+    """Bennett's linkage has one degree of freedom, which no finite order proves."""
+    loops = bennett(size=size)
+    found = loops.mobility(bent(loops)[1] if q is None else q, order=order)
+    assert (found.degrees, found.proven, found.regular) == (1, False, True)
+
+
+def test_closed_configurations_contradict_wrong_terms(monkeypatch):
+    """Terms of errors of q are in the equations here, as those of small terms were in every size."""
+    monkeypatch.setattr(tangent_cone, "VANISHES", 1e-13)
+    loops, q = bent(bennett())
+    found = loops.mobility(q + 1e-10 * np.array((1.0, 2.0, 0.3)), order=3)
+    assert not found.proven and not found.branches and "contradiction" in found.explanation
+
+
 def test_locked_joints_do_not_move():
     loops, q = on_a_line(0, 0.3, 1.3, 1)
     found = loops.mobility(q, locked=["J0"], order=2)
@@ -241,7 +261,10 @@ def test_what_cannot_be_analyzed_is_refused():
     for order in (0, 1.5, "two"):
         with pytest.raises((TypeError, ValueError), match="order"):
             loops.mobility(q, order=order)
-    with pytest.raises(ValueError, match="closed to 1e-09, and the residual is 1e-07; project q first"):
+    with pytest.raises(ValueError, match="of 1 m, and the residual is 1e-07 of it; project q first"):
         on_a_line(0, 0.4, 1)[0].mobility([1e-7, 0.0], order=2)
+    small, near = bent(bennett(size=0.03))
+    with pytest.raises(ValueError, match="length of 0.0774 m, and the residual is"):
+        small.mobility(near + 5e-9, order=3)
     with pytest.raises(ValueError, match=re.escape("order 80 of 3 admissible velocities has 3321 terms")):
         loops.mobility(q, order=80)

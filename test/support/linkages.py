@@ -217,11 +217,11 @@ def delta():
     return ClosedLoopRobot(sd.Robot(builder.build()), rods)
 
 
-def bennett(stretched=1.0):
+def bennett(stretched=1.0, size=1.0):
     """Bennett's linkage of four skew revolute joints, which moves since sin(alpha) / a is the same for all bars; with
-    the last bar stretched it does not even close."""
+    the last bar stretched it does not even close. size: length of the first bar, m."""
     def along(a, alpha):
-        return se3.exp(np.array((0, 0, 0, a, 0, 0))) @ se3.exp(np.array((alpha, 0, 0, 0, 0, 0)))
+        return se3.exp(np.array((0, 0, 0, size * a, 0, 0))) @ se3.exp(np.array((alpha, 0, 0, 0, 0, 0)))
     b = np.sin(1.1) / np.sin(0.6)
     A, B, builder = along(1.0, 0.6), along(b, 1.1), sd.ModelBuilder("ground")
     inertia = sd.inertia_matrix(1.0, (0.3, 0.1, 0.2), 0.2 * np.eye(3))

@@ -15,13 +15,18 @@ from screw_dynamics.screws.groups import se3
 from .constraints import Constraints, Coupling, Loop
 
 OUTSIDE = 1e-9      # shorter parts of a unit screw outside a space of screws count as 0
+LEAST = 1e-6        # m: axes that are closer to a loop's joint pass through it, as those of a spherical linkage
 
 
 class ConstraintSeries:
     """The constraints along curves through a configuration q (nq,).
 
     A curve has coordinates x(t) (n,), with x(0) = 0. The degrees of freedom of a Lie-group joint move as a chain of
-    joints of one degree does: x are its canonical coordinates of the second kind, and x'(0) is a velocity."""
+    joints of one degree does: x are its canonical coordinates of the second kind, and x'(0) is a velocity.
+
+    length, m: the largest rod, or distance of an axis of rotation from the joint that closes its loop, 1 without them.
+    units (m,): factors of the constraints, 1 / length of lengths and 1 of the others, which make their size that of a
+    mechanism of 1 m."""
 
     def __init__(self, constraints: Constraints, q: np.ndarray):
         robot = constraints.robot
@@ -31,6 +36,26 @@ class ConstraintSeries:
         self.frames = {name: (robot.forward_kinematics(q, part.link) @ part.held.frame,
                               robot.forward_kinematics(q, part.on) @ part.held.frame_on)
                        for name, part in constraints.parts.items() if isinstance(part, Loop)}
+        longest = max((self._reach(name) for name in self.frames), default=0.0)
+        self.length = longest if longest > LEAST else 1.0
+        self.units = np.ones(constraints.m)
+        for name in self.frames:
+            self.units[constraints.rows[name]] = self._units(constraints.parts[name])
+
+    def _reach(self, name):
+        """Return the length of a rod, or the largest distance of an axis of rotation from a loop's joint."""
+        part, (C, _) = self.constraints.parts[name], self.frames[name]
+        if part.held.kind == "length":
+            return float(part.held.size)
+        chain = set(self._chain(part.link)) ^ set(self._chain(part.on))
+        screws = se3.Ad(np.linalg.inv(C), self.screws[sorted(chain)])
+        return float(np.linalg.norm(screws[screws[:, :3].any(axis=1), 3:], axis=1).max(initial=0.0))
+
+    def _units(self, part):
+        """Return the factors of the rows of a loop."""
+        if part.held.kind == "subgroup":
+            return np.where(part.held.P[:, 3:].any(axis=1), 1.0 / self.length, 1.0)
+        return np.array([1.0 / self.length] * min(part.m, 3) + [1.0] * (part.m - min(part.m, 3)))
 
     def coefficients(self, x: np.ndarray) -> np.ndarray:
         """Return the coefficients (order, ..., m) of t, t^2, ... of the residual for those (order, ..., n) of x.
