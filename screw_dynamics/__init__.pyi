@@ -1,11 +1,6 @@
 # What users import from the package, for mypy and editors: some of it is imported when it is first used.
-from . import campaigns as campaigns
-from . import closed_loops as closed_loops
 from . import control as control
 from . import forces as forces
-from . import logs as logs
-from . import optimal as optimal
-from . import paths as paths
 from .algorithms import forward_dynamics as forward_dynamics
 from .algorithms import inverse_dynamics as inverse_dynamics
 from .algorithms import twists as twists
@@ -43,11 +38,16 @@ from .papers import absolute_coordinates as absolute_coordinates
 from .papers import formulations as formulations
 from .papers import lie_groups as lie_groups
 from .papers import symbolic as symbolic
+from .planning import optimal as optimal
+from .planning import paths as paths
 from .planning.optimal import collocate_motion as collocate_motion
 from .planning.optimal import optimize_motion as optimize_motion
 from .planning.paths.fastest_motion import time_optimal as time_optimal
+from .recordings import campaigns as campaigns
+from .recordings import logs as logs
 from .recordings.campaigns import campaign as campaign
 from .robot import Robot as Robot
+from .robot import closed_loops as closed_loops
 from .robot.closed_loops import ClosedLoopRobot as ClosedLoopRobot
 from .rollout.controllers import ControllerError as ControllerError
 from .rollout.divergence import DivergenceWarning as DivergenceWarning

@@ -143,7 +143,7 @@ def test_what_killed_calls_left_is_cleared_away(client, tmp_path):
 @pytest.mark.slow
 def test_a_full_folder_ends_the_run_and_what_is_done_stays(tmp_path):
     """The kernel refuses to write, as it does on a full disk; with room it goes on where it was."""
-    with pytest.raises(OSError, match=r"\d of 8 items are done and kept; make room, and call again") as error:
+    with pytest.raises(OSError, match=r"\d of 8 items are done and kept; free disk space, and call again") as error:
         each(functions.without_room, range(8), tmp_path, workers=1, progress=False)
     done = list(tmp_path.glob("*.json"))
     assert f": {len(done)} of 8" in str(error.value) and not list(tmp_path.rglob(".*.json"))

@@ -17,7 +17,7 @@ from .definitions import Definitions, Source, hash_of
 
 # The packages whose code is compiled; the other packages are plain Python.
 COMPILED = ("jit/numba_internals", "numbers", "screws", "model", "compiled", "algorithms", "forces", "constraints",
-            "collision", "rollout")
+            "collision", "rollout", "control")
 # The code that compiles and links kernels: no name in a kernel leads to all of it.
 ALWAYS = "jit/numba_internals/", "numbers/", "jit/kernel_cache/building.py", "jit/kernel_cache/runtime.c"
 EVERYTHING = "*"

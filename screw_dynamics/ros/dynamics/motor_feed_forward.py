@@ -233,7 +233,7 @@ class MotorFeedForward(StateOutput):
     def health(self) -> Report:
         """Return a warning if there is no feed-forward."""
         if self._joints is None:
-            return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self.needed else (
+            return (WARN, f"motor_feed_forward is not published: {self._problem}", {}) if self.needed else (
                 OK, "", {})
         if not self._followed or self._latest is None:
             return OK, "", {"motor feed-forward": "waits for a trajectory"}

@@ -114,7 +114,7 @@ _OTHERWISE = {
     "computeMinverse minverse inverse_mass_matrix mass_matrix_inverse Minv mj_solveM":
         "use np.linalg.solve(robot.mass_matrix(q), b)",
     "constraintDynamics initConstraintDynamics AddWeldConstraint AddBallConstraint AddDistanceConstraint":
-        "a Robot is a tree; screw_dynamics.robot.closed_loops.ClosedLoopRobot(robot, constraints) closes loops",
+        "a Robot is a tree; sd.ClosedLoopRobot(robot, constraints) closes loops",
     "forwardDynamicsContact contact_dynamics computeCollisions collision collisions self_collision contacts":
         "a Robot touches nothing; screw_dynamics.Scene(robot, ...) has contacts, docs/contacts.md",
     "LoopJoint": "here it is sd.closed_loops.LoopJoint",

@@ -47,7 +47,7 @@ def test_motions_have_parameters_too(order, rng):
 
 def test_a_half_turn_has_no_parameters_of_order_1():
     half_turn = np.diag((-1.0, -1.0, 1.0))
-    with pytest.raises(ValueError, match="parameters of order 1 are infinite at pi; take a higher order"):
+    with pytest.raises(ValueError, match="parameters of order 1 are infinite at pi; use a higher order"):
         lg.to_cayley(lg.SO3, half_turn)
     assert abs(np.linalg.norm(lg.to_cayley(lg.SO3, half_turn, 2)) - 1.0) < 1e-15
     with pytest.raises(ValueError, match=r"those of SO\(3\) and SE\(3\), not of SL\(2\)"):
