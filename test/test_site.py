@@ -53,7 +53,8 @@ def test_every_public_name_is_in_the_reference(site):
                if not name.startswith("_") and callable(getattr(sd.Robot, name))}
     assert methods <= anchors
     named = {name for name in sd.__all__ if callable(getattr(sd, name))}
-    elsewhere = {"identify": "analysis.identification.identify", "ElasticJoints": "analysis.elastic_joints.ElasticJoints",
+    elsewhere = {"identify": "analysis.identification.identify",
+                 "ElasticJoints": "analysis.elastic_joints.ElasticJoints",
                  "ClosedLoopRobot": "robot.closed_loops.ClosedLoopRobot"}
     assert {f"screw_dynamics.{elsewhere.get(name, name)}" for name in named} <= anchors
 
