@@ -75,7 +75,7 @@ def _of_robot(robot) -> dict[str, str]:
             "gravity": ", ".join(f"{x:g}" for x in robot.gravity)}
 
 
-def in_yaml(text):
+def in_yaml(text: str) -> str:
     """Return a text in quotes, with other than plain characters escaped by their code."""
     plain = set(map(chr, range(32, 127))) - set('"\\')
     return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'
