@@ -11,6 +11,8 @@ from screw_dynamics.robot.closed_loops.tangent_cone import Equations, cones, iso
 from screw_dynamics.screws.groups import se3
 from support.linkages import Linkage, Pair, bennett, four_bar, frame, rod
 
+pytestmark = pytest.mark.slow          # of kernels of closed loops
+
 Z = (0, 0, 1)
 
 
@@ -221,7 +223,6 @@ def test_locked_joints_do_not_move():
     assert branch.dimension == 2 and np.abs(branch.tangents[1]).max() == 0.0
 
 
-@pytest.mark.slow
 def test_a_cusp_is_no_proof_of_rigidity():
     """R. Connelly, H. Servatius (1994), Higher-order rigidity: what is the proper definition?"""
     loops, q = double_watt()
@@ -235,7 +236,6 @@ def test_a_cusp_is_no_proof_of_rigidity():
     assert one_way < 1e-12 and other_way > 1e-7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("polynomials", "dimensions"), [
     ([{(1, 1): 1}], [[2], [1, 1], [1, 1], [1, 1]]),                                     # x y
     ([{(2, 0): 1, (0, 2): 1}], [[2], [], [], []]),                                      # x^2 + y^2

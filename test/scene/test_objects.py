@@ -213,6 +213,7 @@ def test_a_scene_tells_what_is_in_it():
     assert repr(sd.Scene()) == "Scene(<Robot of 1 link, 0 joints>, objects: none, 0 velocities)"
 
 
+@pytest.mark.slow
 def test_a_plot_of_a_scene_has_its_joints_and_free_bodies():
     pytest.importorskip("matplotlib").use("Agg")
     scene = sd.Scene(sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), shapes={})

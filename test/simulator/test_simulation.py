@@ -56,7 +56,8 @@ def test_reset_leads_back_to_the_start_and_time_goes_on(robot):
     assert simulation.time_ns == 0
 
 
-@pytest.mark.parametrize("kind", ["alone", "in a scene", "with a closed loop"])
+@pytest.mark.parametrize("kind", ["alone", *(pytest.param(kind, marks=pytest.mark.slow)
+                                            for kind in ("in a scene", "with a closed loop"))])
 def test_copies_go_on_to_the_same_bits(robot, kind):
     """In all ways of copying, in the middle of a push and of a fault, with a delay of sensors."""
     settings = Settings(dt=DT, seed=3, position_noise=1e-3, sensor_delay=5e-3, hold_until_first_command=False)
