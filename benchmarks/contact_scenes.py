@@ -137,7 +137,7 @@ def boxes(count, stacked):
         scene.add_box(f"box{k}", (EDGE,) * 3, mass=1.0, pose=C)
         bodies.append(f"""<body pos="{C[0, 3]} 0 {C[2, 3]}"><freejoint/>
             <geom type="box" size="{half} {half} {half}" mass="1" friction="{FRICTION} 0 0"/></body>""")
-    return scene, mujoco.MjModel.from_xml_string(f"""<mujoco><option timestep="{DT}"/><worldbody>
+    return scene, mujoco.MjModel.from_xml_string(f"""<mujoco><option timestep="{DT}"/><size memory="1G"/><worldbody>
         <geom type="plane" size="50 5 1" friction="{FRICTION} 0 0"/>{"".join(bodies)}</worldbody></mujoco>""")
 
 

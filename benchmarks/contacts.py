@@ -31,7 +31,7 @@ from .contact_scenes import DT, FRICTION, SCENES, boxes
 STEPS, TURNS = 2000, 21
 SECOND, SEEN = 1000, 100        # steps of the motion whose accuracy is seen, and the last of them that are
 BATCH, BATCH_STEPS, BATCH_TURNS = 4096, 25, 5
-COUNTS = {"apart": (1, 5, 10, 20, 40, 80), "stacked": (5, 10, 20)}
+COUNTS = {"apart": (1, 5, 10, 20, 40, 80, 200, 1000), "stacked": (5, 10, 20)}
 OURS, UNREPORTED, THEIRS, STIFF = "screw_dynamics", "contacts=False", "MuJoCo", "MuJoCo, stiff"
 TARGETS = {"box": 2.0, "ANYmal": 1.0, "Talos": 1.0}     # times MuJoCo's step, at most
 IN_BATCHES = {"box": 8.0, "ANYmal": 8.0}                # times faster than MuJoCo, at least
